@@ -1,0 +1,81 @@
+"""The Store protocol: what every engine can do. Only the modules of this room know an engine.
+
+A run is invisible until it is complete: `write_run` is all or nothing. Queries are read-only, have a time
+limit, and give columns. `change_run` is the only other write (findings, repairs), again all or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import polars as pl
+
+from graphstore.model.records import RunGraph
+
+Progress = Callable[[str, int, int], None]  # (what, done, total)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A Cypher text with its parameters; values are never pasted into the text."""
+
+    text: str
+    parameters: dict[str, Any]
+
+
+class Store(Protocol):
+    """One archive of runs on one engine."""
+
+    engine: str  # "kglite" or "neo4j"
+    address: str  # folder or URI, without secrets
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the properties of every ready Run, oldest first."""
+        ...
+
+    def allocate_run_no(self) -> int:
+        """Return a run number that no run of this archive has had."""
+        ...
+
+    def write_run(self, graph: RunGraph, progress: Progress | None = None) -> None:
+        """Write a whole run; it becomes visible when everything is in. Replaces a half-written one."""
+        ...
+
+    def query(
+        self,
+        run: str,
+        text: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        row_limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Return the rows of a read-only statement on one run, `$run` bound to it.
+
+        A frame with the statement's columns in order, also when it has no rows. With `row_limit`, at most
+        row_limit + 1 rows are fetched: a caller that gets one more than it asked for knows it was cut.
+        Raises QueryError (refused or wrong), QueryTimeoutError, StoreError.
+        """
+        ...
+
+    def change_run(self, run: str, statements: Sequence[Statement]) -> list[pl.DataFrame]:
+        """Run writing statements in order, all or none; return the rows of each."""
+        ...
+
+    def set_run(self, run: str, properties: dict[str, Any]) -> None:
+        """Set properties of the Run node (name, tags)."""
+        ...
+
+    def delete_run(self, run: str) -> None:
+        """Delete a run in batches; a killed deletion is finished by the next call."""
+        ...
+
+    def health(self) -> dict[str, Any]:
+        """Return what `doctor` shows: reachable, versions, where the archive lies, sizes, remedies."""
+        ...
+
+    def close(self) -> None:
+        """Release what is held; the store can't be used afterwards."""
+        ...
