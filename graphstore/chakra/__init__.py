@@ -1,1 +1,21 @@
-"""To be filled."""
+"""The Chakra trace format (`.et`): its messages, their framing and names, for reader and export alike.
+
+In:  bytes of a stream, or messages. Out: the other one of the two. No records and no graph here:
+readers/chakra_trace.py makes records of the messages, export/ makes messages of the graph.
+"""
+
+from graphstore.chakra.et_def_pb2 import AttributeProto, GlobalMetadata, IOInfo, Node
+from graphstore.chakra.framing import MessageReader, write_messages
+from graphstore.chakra.names import KIND_BY_COMM_TYPE, NODE_TYPE_NAMES, comm_type_of
+
+__all__ = [
+    "KIND_BY_COMM_TYPE",
+    "NODE_TYPE_NAMES",
+    "AttributeProto",
+    "GlobalMetadata",
+    "IOInfo",
+    "MessageReader",
+    "Node",
+    "comm_type_of",
+    "write_messages",
+]
