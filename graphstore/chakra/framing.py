@@ -100,8 +100,8 @@ class MessageReader:
         """Return `length`; raise TraceFormatError where it is more than a message may have."""
         if length > self._limit:
             raise TraceFormatError(
-                f"{self._name}: byte {self.position}: a message of {length} or more bytes, allowed are {self._limit}. "
-                f"Nothing of it was loaded. Is it a Chakra file (.et), unpacked?"
+                f"{self._name}: byte {self.position}: a message of {length} or more bytes; {self._limit} are "
+                f"allowed. Nothing of it was loaded. Is it a Chakra file (.et), unpacked?"
             )
         return length
 
