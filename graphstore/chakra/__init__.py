@@ -5,7 +5,7 @@ readers/chakra_trace.py makes records of the messages, export/ makes messages of
 """
 
 from graphstore.chakra.et_def_pb2 import AttributeProto, GlobalMetadata, IOInfo, Node
-from graphstore.chakra.framing import MessageReader, write_messages
+from graphstore.chakra.framing import MessageReader, blocks_of, write_messages
 from graphstore.chakra.names import KIND_BY_COMM_TYPE, NODE_TYPE_NAMES, comm_type_of
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "IOInfo",
     "MessageReader",
     "Node",
+    "blocks_of",
     "comm_type_of",
     "write_messages",
 ]

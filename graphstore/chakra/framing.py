@@ -1,6 +1,6 @@
 """The framing of a Chakra file: a varint32 length before each message, until the end of the file.
 
-In:  a binary stream. Out: the bytes of one message after the other, with the place of a cut; or the
+In:  blocks of a file. Out: the bytes of one message after the other, with the place of a cut; or the
 opposite. Decided here: how long a message may be, and what is a cut (the file ends inside a message) or
 damage (a length that cannot be). What the messages mean is the reader's and the export's matter.
 """
@@ -16,7 +16,7 @@ from graphstore.errors import TraceFormatError
 
 MAX_MESSAGE_BYTES = 256 << 20  # protobuf's own limit is 2 GiB; the largest message seen in a trace is 0.3 MB
 MAX_VARINT32_BYTES = 5
-CHUNK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20
 
 
 def varint32(value: int) -> bytes:
@@ -46,26 +46,28 @@ def write_messages(out: BinaryIO, messages: Iterable[Message]) -> int:
 
 
 class MessageReader:
-    """Iterate over the bytes of each whole message of a stream.
+    """Iterate over the bytes of each whole message of a file, given as blocks of bytes of any size.
 
     Afterwards `position` is the byte behind the last whole message, and `cut_at` the byte where a message
     begins that the file does not hold to its end (None when the file is whole). Memory: one message and a
-    chunk. Raises TraceFormatError (with `name` and the byte) at a length that no message can have.
+    block. Raises TraceFormatError (with `name` and the byte) at a length that no message can have.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        """Read from `stream`, from where it stands; `name` is the file's name in error messages."""
-        self._stream = stream
+    def __init__(
+        self, blocks: Iterable[bytes], name: str, max_message_bytes: int = MAX_MESSAGE_BYTES
+    ) -> None:
+        """Read the messages in `blocks`; `name` is the file's name in error messages."""
+        self._blocks = iter(blocks)
         self._name = name
         self._limit = max_message_bytes
         self._buffer = b""
         self._at = 0  # place of the next message in the buffer
-        self._passed = 0  # bytes of the stream before the buffer
+        self._passed = 0  # bytes of the file before the buffer
         self.cut_at: int | None = None
 
     @property
     def position(self) -> int:
-        """Return the byte of the stream behind the last whole message read."""
+        """Return the byte of the file behind the last whole message read."""
         return self._passed + self._at
 
     def __iter__(self) -> Iterator[bytes]:
@@ -83,18 +85,17 @@ class MessageReader:
     def _length(self) -> tuple[int, int] | None:
         """Return the next message's length and the bytes that length takes; None at the end or at a cut."""
         self._fill(MAX_VARINT32_BYTES)
-        buffer, at = self._buffer, self._at
-        if at == len(buffer):
-            return None
+        head = self._buffer[self._at : self._at + MAX_VARINT32_BYTES]
         value = 0
-        for n, byte in enumerate(buffer[at : at + MAX_VARINT32_BYTES]):
+        for n, byte in enumerate(head):
             value |= (byte & 0x7F) << 7 * n
             if byte < 0x80:
                 return self._checked(value), n + 1
-        if len(buffer) - at < MAX_VARINT32_BYTES:
+        if len(head) == MAX_VARINT32_BYTES:
+            self._checked(max(value, 1 << 32))
+        if head:
             self.cut_at = self.position
-            return None
-        return self._checked(1 << 32), 0
+        return None
 
     def _checked(self, length: int) -> int:
         """Return `length`; raise TraceFormatError where it is more than a message may have."""
@@ -112,8 +113,13 @@ class MessageReader:
             return True
         parts = [self._buffer[self._at :]]
         self._passed += self._at
-        while missing > 0 and (part := self._stream.read(max(CHUNK_BYTES, min(missing, 16 * CHUNK_BYTES)))):
-            parts.append(part)
-            missing -= len(part)
+        while missing > 0 and (block := next(self._blocks, None)) is not None:
+            parts.append(block)
+            missing -= len(block)
         self._buffer, self._at = b"".join(parts), 0
         return missing <= 0
+
+
+def blocks_of(stream: BinaryIO, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Yield what is left of an open file in blocks of `size` bytes, for a MessageReader."""
+    return iter(lambda: stream.read(size), b"")
