@@ -1,1 +1,52 @@
-"""To be filled."""
+"""The verbs as functions: which steps, in which order. The command line is a skin over these.
+
+```python
+from pathlib import Path
+import graphstore
+
+settings = graphstore.load_settings()
+result = graphstore.api.convert(["run_dir"], Path("out"), graphstore.api.ImportOptions(), settings)
+rows = graphstore.api.query_run(result.imported.run, "structure/find_missing_parents", {}, settings).rows
+```
+"""
+
+from graphstore.api.archive import delete_run, doctor, list_runs, show_run, tag_run
+from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+from graphstore.api.importing import ImportOptions, ImportResult, import_runs
+from graphstore.api.verbs import (
+    QueryResult,
+    RepairResult,
+    check_files,
+    check_run,
+    export_run,
+    list_queries,
+    query_run,
+    repair_run,
+    show_query,
+    undo_repairs,
+)
+
+__all__ = [
+    "ConvertResult",
+    "DemoResult",
+    "ImportOptions",
+    "ImportResult",
+    "QueryResult",
+    "RepairResult",
+    "check_files",
+    "check_run",
+    "convert",
+    "delete_run",
+    "demo",
+    "doctor",
+    "export_run",
+    "import_runs",
+    "list_queries",
+    "list_runs",
+    "query_run",
+    "repair_run",
+    "show_query",
+    "show_run",
+    "tag_run",
+    "undo_repairs",
+]

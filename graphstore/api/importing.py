@@ -1,0 +1,187 @@
+"""Import: files → records → linked ranks → one run in the store.
+
+In:  paths a person names. Out: an `ImportResult` per run, with the ledger of every file.
+Decided here: the order of the steps, which files form a run, and that the same files are imported once.
+Reading is readers/, linking is link/, writing is store/; this module only joins them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphstore import link, readers
+from graphstore.errors import InputError, UsageError
+from graphstore.model import ids
+from graphstore.model.records import FileRecords, RankGraph, RunGraph
+from graphstore.settings import Settings
+from graphstore.store import open_store
+from graphstore.store.base import Progress, Store
+
+HASH_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What a person may say about the files: an id for the run, ranks, and that a mismatch is meant."""
+
+    run: str | None = None
+    rank_flags: dict[str, int] = field(default_factory=dict)
+    allow_mismatch: bool = False
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What an import did: the run, the facts of each file (the ledger), and what could not be read.
+
+    `files` are properties of the TraceFile nodes; `counts` {label or relationship type: number}; `problems`
+    one line for each file that was named or looked like a trace and could not be read (the run is made of
+    the others all the same); `skipped_folders` the subfolders that were not entered.
+    """
+
+    run: str
+    unchanged: bool
+    files: list[dict[str, Any]]
+    counts: dict[str, int]
+    problems: list[str]
+    skipped_folders: list[str]
+
+
+def import_runs(
+    paths: Sequence[str],
+    options: ImportOptions,
+    settings: Settings,
+    *,
+    recursive: bool = False,
+    progress: Progress | None = None,
+) -> list[ImportResult]:
+    """Import the files of `paths` as one run, or with `recursive` each folder that holds traces as a run.
+
+    Raises InputError (nothing readable), RankError, RunMismatchError, UsageError or StoreError; then nothing
+    of that run is stored.
+    """
+    found = readers.find_files(paths, recursive=recursive)
+    groups = _by_folder(found.files) if recursive else [list(found.files)]
+    if options.run is not None and len(groups) > 1:
+        raise UsageError(
+            f"--run {options.run} names one run, but {len(groups)} folders hold files. Leave one of them out."
+        )
+    with closing(open_store(settings)) as store:
+        return [
+            import_files(
+                store, files, set(found.explicit), options, settings, found.skipped_folders, progress
+            )
+            for files in groups
+        ]
+
+
+def import_files(
+    store: Store,
+    files: Sequence[str],
+    explicit: set[str],
+    options: ImportOptions,
+    settings: Settings,
+    skipped_folders: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> ImportResult:
+    """Import `files` as one run into an open store; files in `explicit` were named, not found in a folder."""
+    content = ids.content_hash(_sha256(path) for path in files)
+    run = _run_id(files, options.run, content)
+    known = next((r for r in store.runs() if r["run"] == run), None)
+    if known is not None and known["content_hash"] == content:
+        return ImportResult(run, True, [], {}, [], list(skipped_folders))
+    if known is not None:
+        raise UsageError(
+            f"--run {run}: a run of this id with other files is in the archive. Take another id, or "
+            f"`graphstore runs delete {run}` first. Nothing was imported."
+        )
+    records = readers.read_files(files, settings, explicit, progress)
+    problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
+    graph = link_records(store, run, content, records, options, settings)
+    store.write_run(graph, progress)
+    return ImportResult(
+        run, False, [r.facts for r in records], graph.counts(), problems, list(skipped_folders)
+    )
+
+
+def link_records(
+    store: Store,
+    run: str,
+    content: str,
+    records: list[FileRecords],
+    options: ImportOptions,
+    settings: Settings,
+) -> RunGraph:
+    """Return the linked run of what the readers gave; the tables of `records` are used up.
+
+    Raises InputError when no file of the run is a trace that could be read.
+    """
+    if not any(r.facts["kind"] != "not_a_trace" and not r.facts.get("problem") for r in records):
+        raise InputError(_nothing_readable(records))
+    readers.assign_ranks(records, options.rank_flags)
+    by_rank: dict[int, list[FileRecords]] = defaultdict(list)
+    others = []
+    for record in records:
+        if record.facts.get("rank") is None or record.facts.get("problem"):
+            others.append(record)
+        else:
+            by_rank[record.facts["rank"]].append(record)
+
+    def link_one(rank: int) -> RankGraph:
+        graph = link.link_rank(rank, by_rank[rank], allow_mismatch=options.allow_mismatch)
+        for record in by_rank[rank]:
+            record.tables.clear()
+        return graph
+
+    with ThreadPoolExecutor(settings.processes) as pool:  # the work is in polars and numpy, outside the GIL
+        ranks = list(pool.map(link_one, sorted(by_rank)))
+    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others)
+    graph.run["content_hash"] = content
+    return graph
+
+
+def _by_folder(files: Sequence[str]) -> list[list[str]]:
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in files:
+        folders[str(Path(path).parent)].append(path)
+    return [folders[name] for name in sorted(folders)]
+
+
+def _run_id(files: Sequence[str], given: str | None, content: str) -> str:
+    """Return the id of the run: the one given, else the folder's name (or the only file's) and the hash."""
+    if given is not None:
+        if not ids.RUN_ID.fullmatch(given):
+            raise UsageError(
+                f"--run {given}: want at most 100 letters, digits, '.', '_' or '-'. Nothing was imported."
+            )
+        return given
+    first = Path(files[0]).resolve()
+    name = first.name.split(".")[0] if len(files) == 1 else first.parent.name
+    return ids.default_run_id(name, content)
+
+
+def _sha256(path: str) -> str:
+    """Return the sha256 of a file; one that cannot be read counts by its path, and its reader says why."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stored:
+            while block := stored.read(HASH_BLOCK_BYTES):
+                digest.update(block)
+    except OSError:
+        digest.update(path.encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+def _nothing_readable(records: list[FileRecords]) -> str:
+    problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
+    if problems:
+        more = f" ({len(problems) - 1} more files have problems)" if len(problems) > 1 else ""
+        return f"{problems[0]}{more}"
+    names = ", ".join(str(r.facts["name"]) for r in records[:3])
+    return f"no trace among {len(records)} files ({names} …). Want execution traces, Kineto traces, dumps or .et."

@@ -1,0 +1,159 @@
+"""The verbs on a run: check, repair, undo, export, query. Each opens the store, does one job, closes it.
+
+In:  a run id and settings. Out: findings, plans, manifests, frames: plain data.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from graphstore import export, queries, readers, repairs
+from graphstore.api.importing import ImportOptions, ImportResult, import_files
+from graphstore.errors import UsageError
+from graphstore.queries.catalog import Query
+from graphstore.queries.findings import Finding
+from graphstore.repairs import Plan
+from graphstore.settings import Settings
+from graphstore.store import open_store
+from graphstore.store.base import Progress, Store
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Store]:
+    """Yield the store of `settings`, closed afterwards. Raises StoreError when it can't be reached."""
+    with closing(open_store(settings)) as store:
+        yield store
+
+
+@contextmanager
+def scratch_store(settings: Settings) -> Iterator[Store]:
+    """Yield an embedded store in a temporary folder: for files that are looked at but not kept."""
+    with (
+        tempfile.TemporaryDirectory(prefix="graphstore-") as folder,
+        opened(replace(settings, store=folder)) as store,
+    ):
+        yield store
+
+
+def resolve_run(store: Store, run: str | None) -> str:
+    """Return the id of a ready run: `run` itself, or the only one when `run` is None.
+
+    Raises UsageError that names the runs there are.
+    """
+    names = [r["run"] for r in store.runs()]
+    if run is None and len(names) == 1:
+        return str(names[0])
+    if run in names:
+        return str(run)
+    there = ", ".join(names[-5:]) or "none; `graphstore import PATH` makes one"
+    asked = "--run is needed" if run is None else f"no run {run}"
+    raise UsageError(f"{asked}. Runs in {store.address}: {there}.")
+
+
+def check_run(run: str | None, settings: Settings, *, topic: str | None = None) -> list[Finding]:
+    """Return the findings of every check (or those of one topic) on an archived run, and keep them there."""
+    with opened(settings) as store:
+        run = resolve_run(store, run)
+        found = queries.check(store, run, topic=topic)
+        if topic is None:
+            queries.write_findings(store, run, found)
+        return found
+
+
+def check_files(
+    paths: Sequence[str],
+    options: ImportOptions,
+    settings: Settings,
+    *,
+    topic: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[Finding], ImportResult]:
+    """Return the findings on trace files, checked in a graph that is thrown away, and what was read."""
+    found = readers.find_files(paths, recursive=False)
+    with scratch_store(settings) as store:
+        result = import_files(
+            store, found.files, set(found.explicit), options, settings, found.skipped_folders, progress
+        )
+        return queries.check(store, result.run, topic=topic), result
+
+
+@dataclass(frozen=True)
+class RepairResult:
+    """A plan, and what of it was applied (properties of the Repair nodes; empty when only planned)."""
+
+    run: str
+    plan: Plan
+    applied: list[dict[str, Any]]
+
+
+def repair_run(
+    run: str | None, settings: Settings, *, apply: bool = False, unsafe: bool = False
+) -> RepairResult:
+    """Return the repairs of a run; with `apply` write the safe ones, with `unsafe` the inferred ones too."""
+    with opened(settings) as store:
+        run = resolve_run(store, run)
+        plan = repairs.plan(store, run)
+        applied = repairs.apply(store, run, plan, unsafe=unsafe) if apply else []
+        return RepairResult(run, plan, applied)
+
+
+def undo_repairs(run: str | None, settings: Settings) -> tuple[str, int]:
+    """Take back every repair of a run; return its id and the number of repairs undone."""
+    with opened(settings) as store:
+        run = resolve_run(store, run)
+        return run, repairs.undo(store, run)
+
+
+def export_run(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write one Chakra file per rank of a run, the communicator groups and the manifest; return the manifest."""
+    with opened(settings) as store:
+        return export.export_run(store, resolve_run(store, run), out, progress)
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """Rows of a query, and whether the row limit cut them."""
+
+    run: str
+    rows: pl.DataFrame
+    cut: bool
+
+
+def query_run(
+    run: str | None,
+    query: str,
+    parameters: dict[str, Any],
+    settings: Settings,
+    *,
+    row_limit: int | None = None,
+    timeout_s: float | None = None,
+) -> QueryResult:
+    """Return the rows of a catalogue query, a .cypher file or a Cypher text on one run. It cannot write.
+
+    `row_limit` and `timeout_s` default to the settings. Raises QueryError, QueryTimeoutError, UsageError.
+    """
+    limit = settings.row_limit if row_limit is None else row_limit
+    time_limit = settings.query_timeout_s if timeout_s is None else timeout_s
+    with opened(settings) as store:
+        run = resolve_run(store, run)
+        rows = queries.run_any(store, run, query, parameters, row_limit=limit, timeout_s=time_limit)
+        return QueryResult(run, rows.head(limit), rows.height > limit)
+
+
+def list_queries() -> list[Query]:
+    """Return the queries of the catalogue, by name."""
+    return list(queries.catalog().values())
+
+
+def show_query(name: str) -> Query:
+    """Return one query of the catalogue; UsageError suggests near names."""
+    return queries.get(name)
