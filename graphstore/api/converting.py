@@ -1,6 +1,7 @@
 """Convert: import, check, repair and export in one go; and the demo, which is a convert of a shipped run.
 
-In:  paths, a folder for the result. Out: a `ConvertResult`. Both kinds of repairs are applied, and it says which.
+In:  paths, a folder for the result. Out: a `ConvertResult`. Safe and unsafe repairs are both applied, and it
+says which.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from graphstore.store.base import Progress, Store
 
 @dataclass(frozen=True)
 class ConvertResult:
-    """What a convert did: import, findings before the repairs (status says which were repaired), repairs, manifest."""
+    """What a convert did: the import, the findings (their status says which were repaired), repairs, manifest."""
 
     imported: ImportResult
     findings: list[Finding]
@@ -61,7 +62,7 @@ def _finish(store: Store, imported: ImportResult, out: Path, progress: Progress 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """One row per rank: communication calls recorded, reached from the root without and with the repair, written."""
+    """One row per rank: calls recorded, reached from the root without and with the repair, written."""
 
     rows: list[dict[str, int]]
     converted: ConvertResult

@@ -184,4 +184,4 @@ def _nothing_readable(records: list[FileRecords]) -> str:
         more = f" ({len(problems) - 1} more files have problems)" if len(problems) > 1 else ""
         return f"{problems[0]}{more}"
     names = ", ".join(str(r.facts["name"]) for r in records[:3])
-    return f"no trace among {len(records)} files ({names} …). Want execution traces, Kineto traces, dumps or .et."
+    return f"no trace among {len(records)} files ({names} …). Want execution traces, Kineto traces or .et."

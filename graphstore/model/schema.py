@@ -19,7 +19,7 @@ PropertyType = Literal["int", "float", "text", "bool", "list[int]", "list[text]"
 
 @dataclass(frozen=True)
 class Property:
-    """One property: its type, unit (in the name: `_ns`, `_bytes`) and meaning. `json` is text holding JSON."""
+    """One property: its name (which ends in the unit), its type (`json` is text holding JSON), its meaning."""
 
     name: str
     type: PropertyType
@@ -159,7 +159,8 @@ COLLECTIVE_CALL = (
     _p(
         "collective_kind",
         "text",
-        "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, barrier, reduce, gather, scatter, send, recv",
+        "all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, barrier, reduce, gather, scatter, "
+        "send or recv",
     ),
     _p("op_name", "text", "the call's own word (allreduce, _all_gather_base, c10d::allreduce_ …)"),
     _p("group", "text", "group key of the process group; null when the files do not say"),
