@@ -7,6 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines import (  # noqa: F401 - fixtures
+    kglite_store,
+    neo4j_server,
+    neo4j_store,
+    neo4j_wiped,
+    store,
+)
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 

@@ -1,1 +1,20 @@
-"""To be filled."""
+"""The store: the only room that knows an engine. `open_store` gives the one the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphstore.settings import Settings
+from graphstore.store.base import Progress, Statement, Store
+from graphstore.store.kglite import KgliteStore
+
+__all__ = ["Progress", "Statement", "Store", "open_store"]
+
+
+def open_store(settings: Settings, on_overrun: Callable[[str], None] | None = None) -> Store:
+    """Return the store that the settings name: a folder, or a Neo4j server; nothing is touched yet.
+
+    `on_overrun` is called with a message when the embedded engine can't stop a query at its time limit; the
+    command line prints it and ends the process with 124. Without it QueryTimeoutError is raised.
+    """
+    return KgliteStore(settings, on_overrun)

@@ -1,0 +1,206 @@
+"""The embedded store: a folder of kglite files, one per run, with nothing to start (decisions.md 12).
+
+In:  RunGraphs, statements. Out: rows as polars frames; files in the folder of the archive.
+Decided here: a run file appears whole, by one rename, or not at all; a change is made in memory and saved
+once, so its statements are all in or none; reads never wait for writers. How a file is opened and asked:
+kglite_engine.py. Which files there are, and the index over them: kglite_archive.py.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import kglite
+import polars as pl
+
+from graphstore.errors import StoreError, UsageError
+from graphstore.model.records import RunGraph, node_schema
+from graphstore.settings import Settings
+from graphstore.store import guard, write
+from graphstore.store import kglite_engine as engine
+from graphstore.store.base import Progress, Statement
+from graphstore.store.kglite_archive import Archive, file_mark
+from graphstore.store.write import NodeTable, Prepared, changeable
+
+OPEN_RUNS = 4  # graphs kept in memory; the least recently asked goes first
+WRITE_S = 3600.0  # no statement of a repair runs longer
+
+
+class KgliteStore:
+    """One archive in a folder. Made without touching the disk; folders appear with the first write."""
+
+    engine = "kglite"
+
+    def __init__(self, settings: Settings, on_overrun: Callable[[str], None] | None = None) -> None:
+        """Name the folder. `on_overrun` is called for a query the engine can't stop (kglite_engine.run)."""
+        self.address = settings.store
+        self._settings = settings
+        self._on_overrun = on_overrun
+        self._archive = Archive(Path(settings.store).expanduser())
+        self._open: OrderedDict[str, tuple[str, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the properties of every run, oldest first; a file that can't be read is left to health()."""
+        entries, _ = self._archive.entries()
+        return sorted(entries.values(), key=lambda run: (run["created"] or "", run["run_no"] or 0))
+
+    def allocate_run_no(self) -> int:
+        """Return a run number that no run of this archive has had."""
+        return self._archive.allocate()
+
+    def write_run(self, graph: RunGraph, progress: Progress | None = None) -> None:
+        """Write a whole run: built in memory, saved beside its place and renamed into it last.
+
+        A run of the same id is replaced in that moment. Raises StoreError when the run is held by a writer,
+        the disk is full or the graph is no whole run; nothing is changed then.
+        """
+        run = write.prepare(graph)
+        self._archive.create()
+        with engine.writer(self._archive.path(run.run), replace=True) as held:
+            new = _filled(run, progress)
+            held.save(new)
+            engine.damaged(held.path).unlink(missing_ok=True)
+            self._archive.sync(run.run, new)
+
+    def query(
+        self,
+        run: str,
+        text: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        row_limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Return the rows of a read-only statement on one run, as base.Store.query says."""
+        guard.refuse_writes(text)
+        limit = guard.time_limit(timeout_s, self._settings)
+        cursor = self._graph(run).session().cursor()  # one per call: graphs are not shared between threads
+        return engine.run(
+            cursor, text, {**(parameters or {}), "run": run}, limit, row_limit, on_overrun=self._on_overrun
+        )
+
+    def change_run(self, run: str, statements: Sequence[Statement]) -> list[pl.DataFrame]:
+        """Run writing statements in order and save once: all of them or, on any error, none.
+
+        Raises UsageError when the run is absent, StoreError when another process writes it, QueryError for a
+        wrong statement.
+        """
+        for statement in statements:
+            guard.refuse_load_csv(statement.text)
+        path = self._present(run)
+        with engine.writer(path) as held:
+            rows = [
+                engine.run(held.graph, each.text, {**each.parameters, "run": run}, WRITE_S)
+                for each in statements
+            ]
+            held.save()
+            self._archive.sync(run, held.graph)
+        return rows
+
+    def set_run(self, run: str, properties: dict[str, Any]) -> None:
+        """Set properties of the Run node (name, tags); raises UsageError for one that is not the user's."""
+        text = "MATCH (r:Run {run: $run}) SET r += $properties RETURN count(*) AS n"
+        self.change_run(run, [Statement(text, {"properties": changeable(properties)})])
+
+    def delete_run(self, run: str) -> None:
+        """Delete a run: its file goes at once, then its entry in the index; raises StoreError when held."""
+        path = self._present(run)
+        with engine.writer(path, replace=True):
+            for name in ("", "-wal", ".damaged"):
+                Path(f"{path}{name}").unlink(missing_ok=True)
+            engine.remove_temporaries(path)
+        for name in (".lock", ".lock-owner"):
+            Path(f"{path}{name}").unlink(missing_ok=True)
+        with self._lock:
+            self._open.pop(run, None)
+        self._archive.forget(run)
+
+    def rebuild(self) -> dict[str, Any]:
+        """Make the index again from the run files and remove leftovers; see Archive.rebuild."""
+        return self._archive.rebuild()
+
+    def query_archive(self, text: str, parameters: dict[str, Any] | None = None) -> pl.DataFrame:
+        """Return the rows of a read-only statement on the index: Run, Finding and NameSum of all runs."""
+        guard.refuse_writes(text)
+        self._archive.entries()  # brings the index up to date
+        limit = guard.time_limit(None, self._settings)
+        return engine.run(engine.read(self._archive.index), text, parameters or {}, limit)
+
+    def health(self) -> dict[str, Any]:
+        """Return what `doctor` shows; the keys are the same on both engines (base.Store.health)."""
+        home = self._archive.home
+        entries, problems = self._archive.entries() if home.exists() else ({}, {})
+        leftovers = [str(path) for path in self._archive.leftovers()]
+        remedies = [f"{run}: import its files again, or delete it" for run in problems]
+        if leftovers:
+            remedies.append("graphstore doctor --rebuild removes what killed processes left")
+        existing = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
+        return {
+            "engine": self.engine,
+            "engine_version": kglite.__version__,
+            "address": str(home),
+            "reachable": True,
+            "runs": len(entries),
+            "size_bytes": sum(path.stat().st_size for path in self._archive.files().values()),
+            "free_bytes": shutil.disk_usage(existing).free,
+            "leftovers": leftovers,
+            "problems": [f"{run}: {problem}" for run, problem in problems.items()],
+            "remedies": remedies,
+        }
+
+    def close(self) -> None:
+        """Let go of the open graphs."""
+        with self._lock:
+            self._open.clear()
+
+    def _present(self, run: str) -> Path:
+        path = self._archive.path(run)
+        if not path.exists():
+            known = ", ".join(list(self._archive.files())[:10]) or "none"
+            raise UsageError(f"no run {run!r} in {self.address}; there: {known} (graphstore runs list)")
+        return path
+
+    def _graph(self, run: str) -> Any:
+        """Return the run's graph, read again when its file has changed since."""
+        path = self._present(run)
+        mark = file_mark(path)
+        with self._lock:
+            held = self._open.get(run)
+            if held is None or held[0] != mark:
+                held = self._open[run] = (mark, engine.read(path))
+            self._open.move_to_end(run)
+            while len(self._open) > OPEN_RUNS:
+                self._open.popitem(last=False)
+        return held[1]
+
+
+def _filled(run: Prepared, progress: Progress | None) -> Any:
+    """Return a new graph that holds the whole run."""
+    graph = engine.new_graph()
+    engine.declare(graph)
+    done, total = 1, run.size
+    schema = node_schema("Run")
+    engine.add_nodes(graph, NodeTable("Run", "Run", "run", pl.DataFrame([run.properties], schema=schema)))
+    for nodes in run.nodes:
+        engine.add_nodes(graph, nodes)
+        done += nodes.frame.height
+        if progress:
+            progress("store", done, total)
+    for edges in run.edges:
+        engine.add_edges(graph, edges)
+        done += edges.frame.height
+        if progress:
+            progress("store", done, total)
+    counted = graph.shape
+    if sum(counted) != total:
+        raise StoreError(
+            f"run {run.run}: {total} nodes and edges were given, {sum(counted)} are in. "
+            f"Nothing was written; this is a defect of graphstore."
+        )
+    return graph

@@ -1,0 +1,362 @@
+"""One kglite file: opened, asked, filled and saved the only ways that are safe.
+
+In:  a path, a statement, or checked tables (write.py). Out: rows, or a file renamed into place.
+Decided here, each for a reason measured on kglite 0.21.2: three optimizer passes are off on every call (with
+them, wrong counts come without a word); files are read with every checksum verified; writers open without a
+log and make one atomic save, so that several statements are all in or none; saves are compact; no graph is
+closed (close() rewrites the file in a layout ten times larger). Which files there are: kglite_archive.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import kglite
+import polars as pl
+
+from graphstore.errors import GraphstoreError, QueryError, QueryTimeoutError, StoreError
+from graphstore.model.records import POLARS_TYPE, EdgeTable
+from graphstore.model.schema import primary_labels
+from graphstore.store import values
+from graphstore.store.write import NodeTable
+
+# Wrong rows otherwise; tests/integration/test_kglite_canary.py fails when a release cures or moves them.
+DISABLED_PASSES = (
+    "fuse_match_return_aggregate",
+    "fuse_optional_match_aggregate",
+    "push_distinct_into_match",
+)
+EMPTY_LOG_BYTES = 5  # a log of this size or less holds no commit
+OVERRUN_S = 2.0  # how long after its time limit a statement may still be seen stopping by itself
+_SCALARS = {type(None), bool, int, float, str}
+_INNER_KEYS = {"id", "title", "type"}  # kglite answers these on every node; they are not in the trace
+_TEMPORARY = re.compile(r"\.tmp\.(\d+)\.\d+$")  # what a killed save leaves: <file>.tmp.<pid>.<n>
+
+kglite.set_query_warning_policy("silent")  # warnings are judged below, not printed
+
+
+class LeaseHeldError(StoreError):
+    """Another process (or this one) writes the file now; waiting can help."""
+
+
+class Writer:
+    """The lease on one file with the graph opened for writing; `graph` is gone once the lease is back."""
+
+    def __init__(self, path: Path, graph: Any) -> None:
+        """Hold `graph`, whose life is the lease on `path`."""
+        self.path = path
+        self.graph = graph
+
+    def save(self, graph: Any | None = None) -> None:
+        """Write `graph` (else the one opened) to the leased path: whole and renamed into it, or not at all.
+
+        Raises StoreError when the disk does not take it; the file then is what it was before.
+        """
+        try:
+            (self.graph if graph is None else graph).save(str(self.path), layout="compact")
+        except (kglite.KgError, OSError, ValueError) as error:
+            remove_temporaries(self.path, os.getpid())
+            raise StoreError(
+                f"{self.path}: can't be written, the archive is unchanged: {one_line(error)}. "
+                f"Make room there, or move the archive with GRAPHSTORE_HOME."
+            ) from error
+
+
+@contextlib.contextmanager
+def writer(path: Path, replace: bool = False) -> Iterator[Writer]:
+    """Open `path` for writing under its lease, new when it is absent; the lease ends with the block.
+
+    Nothing is written unless `save` is called. With `replace` the old content is not wanted: a damaged file
+    is put aside as <file>.damaged. Raises StoreError naming the process that holds the lease, or when the
+    file is damaged.
+    """
+    try:
+        recover_log(path)
+        held = Writer(path, _open(path, replace))
+    except (kglite.KgError, OSError, ValueError) as error:
+        raise _file_error(path, error) from error
+    try:
+        remove_temporaries(path)
+        yield held
+    finally:
+        held.graph = None
+
+
+def _open(path: Path, replace: bool) -> Any:
+    try:
+        return kglite.open(str(path), durable="off")
+    except kglite.FileFormatError:
+        if not replace:
+            raise
+    path.replace(damaged(path))
+    return kglite.open(str(path), durable="off")
+
+
+def damaged(path: Path) -> Path:
+    """Return where a damaged file is put aside when a new one takes its place."""
+    return path.with_name(f"{path.name}.damaged")
+
+
+def read(path: Path) -> Any:
+    """Return the graph of `path`, read-only, every section's checksum verified; takes no lease.
+
+    Raises StoreError when the file is absent or damaged.
+    """
+    try:
+        recover_log(path)
+        graph = kglite.load(str(path), defer_index_rebuild=True, verify="eager")
+    except (kglite.KgError, OSError, ValueError) as error:
+        raise _file_error(path, error) from error
+    graph.read_only(True)
+    return graph
+
+
+def new_graph() -> Any:
+    """Return an empty graph in memory, to be filled and saved through a Writer."""
+    return kglite.KnowledgeGraph()
+
+
+def recover_log(path: Path) -> None:
+    """Fold what another program committed to the file's log into the file: load() does not read logs.
+
+    A log whose writer still lives is left to it.
+    """
+    log = Path(f"{path}-wal")
+    if not path.exists() or not log.exists() or log.stat().st_size <= EMPTY_LOG_BYTES:
+        return
+    with contextlib.suppress(kglite.WriterLeaseHeldError):
+        kglite.open(str(path), durable="normal").save(layout="compact")
+
+
+def is_being_written(temporary: Path) -> bool:
+    """Return whether the process that began this unfinished save is alive (or its number is in use again)."""
+    match = _TEMPORARY.search(temporary.name)
+    if match is None:
+        return False
+    try:
+        os.kill(int(match[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def remove_temporaries(path: Path, pid: int | None = None) -> list[Path]:
+    """Remove what killed saves of `path` left, of process `pid` only when given; return what went.
+
+    Called under the lease (or for our own pid), so no other process is writing them.
+    """
+    gone = [
+        left
+        for left in path.parent.glob(f"{path.name}.tmp.*")
+        if (match := _TEMPORARY.search(left.name)) and pid in (None, int(match[1]))
+    ]
+    for left in gone:
+        left.unlink(missing_ok=True)
+    return gone
+
+
+def declare(graph: Any) -> None:
+    """Give every label of the schema its key and its columns, so that Cypher may create and match them."""
+    for label, (key, properties) in primary_labels().items():
+        declare_label(graph, label, key, {p.name: POLARS_TYPE[p.type] for p in properties})
+
+
+def declare_label(graph: Any, label: str, key: str, schema: Mapping[str, Any]) -> None:
+    """Give one label its key and columns by an empty table; raises StoreError when it has others already."""
+    import pandas as pd
+
+    types = {name: _COLUMN_TYPE[kind.base_type()] for name, kind in schema.items()}
+    frame = pd.DataFrame({name: pd.Series([], dtype=object) for name in schema})
+    _loaded(label, graph.add_nodes(frame, label, key, "name", column_types=types))
+
+
+_COLUMN_TYPE: dict[Any, str] = {
+    pl.Int64: "int",
+    pl.Float64: "float",
+    pl.String: "string",
+    pl.Boolean: "bool",
+    pl.List: "list",
+}
+
+
+def add_nodes(graph: Any, table: NodeTable) -> None:
+    """Load a node table; raises StoreError when the engine did not take every row as it was."""
+    labels = [table.label] if table.label != table.primary else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its report says the same, and is checked
+        report = graph.add_nodes(_pandas(table.frame), table.primary, table.key, "name", labels=labels)
+    _loaded(table.label, report)
+    if report["nodes_created"] != table.frame.height:
+        raise StoreError(
+            f"{table.label}: the engine made {report['nodes_created']} nodes of {table.frame.height}. "
+            f"Nothing was written; this is a defect of graphstore."
+        )
+
+
+def add_edges(graph: Any, table: EdgeTable) -> None:
+    """Load an edge table; raises StoreError when the engine dropped, merged or invented anything."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = graph.add_relationships(
+            _pandas(table.frame), table.type, table.source, "src", table.target, "dst", distinct=True
+        )
+    _loaded(table.type, report)
+    if report["connections_created"] != table.frame.height or report["stubs_vivified"]:
+        raise StoreError(
+            f"{table.type}: the engine made {report['connections_created']} edges of {table.frame.height} "
+            f"and {report['stubs_vivified']} nodes of its own. "
+            f"Nothing was written; this is a defect of graphstore."
+        )
+
+
+def _loaded(what: str, report: Mapping[str, Any]) -> None:
+    if report["has_errors"]:
+        raise StoreError(
+            f"{what}: the engine changed what it was given: {report['errors']}. Nothing was written."
+        )
+
+
+def _pandas(frame: pl.DataFrame) -> Any:
+    """Return the frame for kglite: nullable integers stay integers, columns without values stay out.
+
+    pandas is imported here because nothing but a bulk load needs it (0.4 s).
+    """
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for column in frame.iter_columns():
+        if column.null_count() == len(column):
+            continue
+        absent = column.is_null().to_numpy()
+        if column.dtype == pl.Int64:
+            columns[column.name] = pd.arrays.IntegerArray(column.fill_null(0).to_numpy().copy(), absent)
+        elif column.dtype == pl.Boolean:
+            columns[column.name] = pd.arrays.BooleanArray(column.fill_null(False).to_numpy().copy(), absent)
+        elif column.dtype == pl.Float64:
+            columns[column.name] = column.to_numpy()
+        else:
+            columns[column.name] = pd.Series(column.to_list(), dtype=object)
+    return pd.DataFrame(columns, copy=False)
+
+
+def run(
+    graph: Any,
+    text: str,
+    parameters: Mapping[str, Any],
+    timeout_s: float,
+    row_limit: int | None = None,
+    on_overrun: Callable[[str], None] | None = None,
+) -> pl.DataFrame:
+    """Return the rows of one statement.
+
+    The engine stops most statements at the time limit, but not all (a correlated EXISTS with a scan of its
+    own, a long IN list). Such a one is left behind on its thread: `on_overrun` is called with the message
+    (the command line ends the process there); without it QueryTimeoutError is raised and the thread goes on
+    until its statement or the process ends. Raises QueryError for a wrong statement.
+    """
+    options: dict[str, Any] = {
+        "params": dict(parameters),
+        "timeout_ms": max(1, round(timeout_s * 1000)),
+        "disabled_passes": list(DISABLED_PASSES),
+    }
+    if row_limit is not None:
+        options["row_limit"] = row_limit + 1
+    answer = _within(lambda: graph.cypher(text, **options), timeout_s, on_overrun)
+    for warning in answer.warnings:
+        if "default ceiling" in warning:
+            raise QueryError(
+                "a path without an upper bound stops at 10 hops on the embedded store and rows would be "
+                "missing: write *1..1000 instead of * or *1.."
+            )
+    names = list(answer.columns)
+    return values.frame(names, [_plain_column(answer.column(name)) for name in names])
+
+
+def _within(call: Callable[[], Any], timeout_s: float, on_overrun: Callable[[str], None] | None) -> Any:
+    """Return what `call` returns, waiting little longer than its time limit; errors as run() names them."""
+    box: list[Any] = []
+
+    def work() -> None:
+        try:
+            box.append(call())
+        except BaseException as error:  # handed to the caller's thread, raised there
+            box.append(error)
+
+    thread = threading.Thread(target=work, daemon=True, name="kglite statement")
+    thread.start()
+    thread.join(timeout_s + OVERRUN_S)
+    if not box:
+        message = f"the query ran past its limit of {timeout_s:g} s and the engine could not stop it"
+        if on_overrun is not None:
+            on_overrun(message)
+        raise QueryTimeoutError(f"{message}; narrow it, or raise the limit (--timeout)")
+    if isinstance(box[0], BaseException):
+        raise _statement_error(box[0], timeout_s) from box[0]
+    return box[0]
+
+
+def _statement_error(error: BaseException, timeout_s: float) -> BaseException:
+    if isinstance(error, kglite.CypherTimeoutError):
+        return QueryTimeoutError(
+            f"the query reached its limit of {timeout_s:g} s; narrow it, or raise the limit (--timeout)"
+        )
+    if isinstance(error, kglite.ReadOnlyError):
+        return QueryError(f"queries only read: {one_line(error)}")
+    if isinstance(error, kglite.KgError | ValueError | TypeError | OverflowError | RecursionError):
+        return QueryError(one_line(error))
+    return error
+
+
+def _file_error(path: Path, error: Exception) -> GraphstoreError:
+    if isinstance(error, kglite.WriterLeaseHeldError):
+        holder = error.holder
+        who = "this very process" if holder.get("self") else f"process {holder.get('pid')}"
+        return LeaseHeldError(
+            f"{path}: held for writing by {who} since {holder.get('since')}; wait or end it"
+        )
+    if isinstance(error, kglite.FileFormatError):
+        return StoreError(
+            f"{path}: damaged: {one_line(error)}. "
+            f"Import its files again; `graphstore runs delete` removes it."
+        )
+    return StoreError(f"{path}: can't be opened: {one_line(error)}")
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _plain_column(column: list[Any]) -> list[Any]:
+    if set(map(type, column)) <= _SCALARS:
+        return column
+    return [_plain(value) for value in column]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with graph values in the form of values.py, at any depth of lists and maps."""
+    if isinstance(value, list):
+        return _plain_column(value)
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"id", "labels", "properties"}:
+        own = {name: each for name, each in value["properties"].items() if name not in _INNER_KEYS}
+        return values.node(value["labels"], own)
+    if value.keys() == {"id", "start", "end", "type", "properties"}:
+        return values.edge(value["type"], value["properties"])
+    if value.keys() == {"nodes", "relationships"}:
+        places = {each["id"]: place for place, each in enumerate(value["nodes"])}
+        joined = [
+            (_plain(each), places[each["start"]], places[each["end"]]) for each in value["relationships"]
+        ]
+        return values.path([_plain(each) for each in value["nodes"]], joined)
+    return {name: _plain(item) for name, item in value.items()}
