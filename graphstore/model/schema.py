@@ -242,6 +242,7 @@ TRACE_FILE = (
     _p("world_size", "int", "as recorded, else null"),
     _p("backend", "text", "backend of the default group as recorded"),
     _p("pid", "int", "process id as recorded"),
+    _p("host_pids", "list[int]", "process ids of its host ops; several where a file holds several ranks"),
     _p("recorded_at", "text", "local or UTC time text as recorded"),
     _p("host", "text", "host name as recorded"),
     _p("device_name", "text", "device of the first deviceProperties entry"),
