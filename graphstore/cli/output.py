@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TextIO
 
@@ -46,6 +46,16 @@ def show(rows: pl.DataFrame | Sequence[Row], form: Format, columns: Sequence[str
         _show_table(_records(rows), list(columns) or _column_names(rows))
         return
     _write(encode(rows, form))
+
+
+def show_record(record: Row, form: Format) -> None:
+    """Write one record: in a table an item a line, in JSON one object, else as one row."""
+    if form is Format.JSON:
+        _write(orjson.dumps(record, option=JSON_OPTIONS | orjson.OPT_INDENT_2) + b"\n")
+    elif form is Format.TABLE:
+        show([{"item": name, "value": value} for name, value in _items(record)], form)
+    else:
+        show([record], form)
 
 
 def encode(rows: pl.DataFrame | Sequence[Row], form: Format) -> bytes:
@@ -131,6 +141,15 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
 def _is_numeric(values: Sequence[object]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
+
+
+def _items(record: Row, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the items of a record, those of a dict inside as `outer.inner`."""
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _items(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
 
 
 def _column_names(rows: pl.DataFrame | Sequence[Row]) -> list[str]:

@@ -1,0 +1,37 @@
+"""`graphstore import`: read the files of a run, link them, write them to the archive, and show the ledger."""
+
+from __future__ import annotations
+
+from graphstore import api, settings
+from graphstore.cli import options, output, report
+from graphstore.cli.progress import progress
+
+
+def run(
+    paths: options.Paths,
+    run: options.NewRun = None,
+    rank: options.Rank = None,
+    recursive: options.Recursive = False,
+    allow_mismatch: options.AllowMismatch = False,
+    store: options.Store = None,
+    form: options.Form = output.Format.TABLE,
+    quiet: options.Quiet = False,
+) -> int:
+    """Load the trace files of one run into the archive and print what was read, kept and left out.
+
+    A file that can't be read is named in one line; the others still make the run, and the exit code is 3.
+    The same files are imported once: a second time changes nothing.
+    """
+    wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
+    with progress(quiet) as bars:
+        results = api.import_runs(
+            [str(path) for path in paths],
+            wanted,
+            settings.load(store),
+            recursive=recursive,
+            progress=bars,
+        )
+    report.show_imports(results, form)
+    for result in results:
+        report.say_import(result, quiet)
+    return report.problems_code(results)

@@ -1,0 +1,124 @@
+"""The options that several verbs share, each with its meaning, and what their words become.
+
+In:  words of the command line. Out: values for the api. Wrong words raise UsageError with the right form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphstore import api, settings
+from graphstore.cli import output
+from graphstore.errors import GraphstoreError, UsageError
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Return the runs of the default archive that begin so, for the shell; none when it can't be asked."""
+    try:
+        return [run["run"] for run in api.list_runs(settings.load()) if run["run"].startswith(incomplete)]
+    except GraphstoreError:
+        return []
+
+
+def complete_query(incomplete: str) -> list[str]:
+    """Return the catalogue queries whose name begins so, for the shell."""
+    return [query.name for query in api.list_queries() if query.name.startswith(incomplete)]
+
+
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FOLDER|URI",
+        help="Where the archive lies: a folder, or a Neo4j server (bolt://…, neo4j://…, neo4j+s://…; name "
+        "and password in NEO4J_USERNAME and NEO4J_PASSWORD). Default: GRAPHSTORE_URI, else the folder "
+        "GRAPHSTORE_HOME, else your data folder.",
+        show_default=False,
+    ),
+]
+Form = Annotated[output.Format, typer.Option("--format", help="How rows are written to stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 when a finding of severity error stays open.")]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Trace files of one run, or folders that hold them directly."),
+]
+OneRun = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run, as `runs` lists it.", autocompletion=complete_run)
+]
+Run = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RUN]",
+        help="The run, as `runs` lists it; needless while the archive holds only one.",
+        autocompletion=complete_run,
+        show_default=False,
+    ),
+]
+RunOption = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="RUN",
+        help="The run to ask; needless while the archive holds only one.",
+        autocompletion=complete_run,
+    ),
+]
+NewRun = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="ID",
+        help="Id of the new run. Default: the folder's name and 4 characters of the content's hash.",
+    ),
+]
+QueryName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of a catalogue query.", autocompletion=complete_query)
+]
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="OUT", help="Folder for the Chakra files.", file_okay=False)
+]
+Rank = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rank", metavar="FILE=N", help="Rank of a file, where its content and name don't tell. Repeatable."
+    ),
+]
+Recursive = Annotated[
+    bool, typer.Option("--recursive", help="Enter subfolders; each that holds traces is a run of its own.")
+]
+AllowMismatch = Annotated[
+    bool, typer.Option("--allow-mismatch", help="Take files that look like different runs as one run.")
+]
+
+
+def rank_flags(words: Iterable[str] | None) -> dict[str, int]:
+    """Return {file: rank} from `FILE=N` words. Raises UsageError for any other form or a second rank."""
+    flags: dict[str, int] = {}
+    for word in words or ():
+        file, sign, number = word.rpartition("=")
+        if not (sign and file and number.isascii() and number.isdigit()):
+            raise UsageError(f"--rank {word}: want FILE=N, as in --rank trace.json=3.")
+        if flags.setdefault(file, int(number)) != int(number):
+            raise UsageError(f"--rank {word}: {file} was given rank {flags[file]} before.")
+    return flags
+
+
+def parameters(words: Iterable[str] | None) -> dict[str, str]:
+    """Return {name: text} from `name=text` words; the query's header says what the text becomes.
+
+    Raises UsageError for any other form and for a name given twice.
+    """
+    values: dict[str, str] = {}
+    for word in words or ():
+        name, sign, text = word.partition("=")
+        if not (sign and name.isidentifier()):
+            raise UsageError(f"-p {word}: want NAME=VALUE, as in -p rank=0.")
+        if name in values:
+            raise UsageError(f"-p {word}: {name} is given twice.")
+        values[name] = text
+    return values

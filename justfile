@@ -1,0 +1,48 @@
+# The tools of the checkout's environment: . .venv/bin/activate, then `just`.
+
+# Format, lint, and the tests that need no server.
+default: format lint unit
+
+# Format the code and mend what ruff can mend.
+format:
+    ruff format .
+    ruff check --fix .
+
+# Everything that is checked without running a test.
+lint:
+    ruff check .
+    ruff format --check .
+    mypy
+    lint-imports
+    just cypher
+    just docs-check
+
+# Hold cypher/ to the subset that both engines answer alike.
+cypher:
+    python -m graphstore.queries.lint
+
+# Write the generated parts of the pages again.
+docs:
+    python -m cogapp -r README.md graphstore/model/README.md
+    python -m graphstore.queries.catalog
+
+# Fail when a generated part of a page is out of date.
+docs-check:
+    python -m cogapp --check README.md graphstore/model/README.md
+
+# The tests that need no Neo4j and take no long time.
+unit:
+    pytest -n auto -m "not neo4j and not slow"
+
+# The tests on a real Neo4j server: GRAPHSTORE_TEST_URI, else Docker, else jars.
+neo4j:
+    pytest -m neo4j
+
+# All tests.
+test:
+    pytest -n auto
+
+# Make big traces and measure; the result belongs into docs/performance.md.
+scale ops="100000":
+    python benchmarks/make_traces.py build/traces-{{ops}} --ops {{ops}}
+    python benchmarks/run.py build/traces-{{ops}}
