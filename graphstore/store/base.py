@@ -72,8 +72,19 @@ class Store(Protocol):
         """Delete a run in batches; a killed deletion is finished by the next call."""
         ...
 
+    def rebuild(self) -> dict[str, Any]:
+        """Make again what can be made from the runs (index, schema) and remove what killed processes left.
+
+        Returns {runs: count, removed: [what went], problems: {run: why it can't be read or removed}}.
+        """
+        ...
+
     def health(self) -> dict[str, Any]:
-        """Return what `doctor` shows: reachable, versions, where the archive lies, sizes, remedies."""
+        """Return what `doctor` shows; a store that is out of reach is a fact here, not an error.
+
+        Keys: engine, engine_version, address, reachable, runs (count), size_bytes and free_bytes (None where
+        the engine does not say), leftovers, problems and remedies (lists of lines).
+        """
         ...
 
     def close(self) -> None:
