@@ -1,0 +1,57 @@
+"""What the checks of health say: files cut, unreadable or of unknown schema, ranks assumed or missing, steps.
+
+In:  rows of `cypher/health/find_*`. Out: drafts of findings. Decided here: the sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graphstore.model.ids import rank_ranges
+from graphstore.queries.draft import Context, Draft, Rows, RuleCode, counted, per_file, verb
+
+
+def _no_step_marks(rows: Rows, _: Context) -> Iterable[Draft]:
+    """One finding for the run: the ranks without marks, and what that means."""
+    ranks = [row["rank"] for row in rows]
+    files = sum(row["files"] for row in rows)
+    yield Draft(
+        rank=ranks[0] if len(ranks) == 1 else None,
+        subject="run",
+        message=f"{verb(len(ranks), 'rank', 'ranks')} {rank_ranges(ranks)}: no step marks in "
+        f"{counted(files, 'file')}, so queries by step are empty",
+        evidence={"ranks": ranks, "files": files},
+        count=len(ranks),
+    )
+
+
+def _ranks_missing(rows: Rows, _: Context) -> Iterable[Draft]:
+    """One finding for the run: which ranks are loaded, of how many."""
+    for row in rows:
+        loaded = sorted(row["ranks"])
+        absent = sorted(set(range(row["world_size"])) - set(loaded))
+        yield Draft(
+            rank=None,
+            subject="run",
+            message=f"{len(loaded)} of {counted(row['world_size'], 'rank')} loaded: {rank_ranges(loaded)}",
+            evidence={"world_size": row["world_size"], "loaded": loaded, "absent": rank_ranges(absent)},
+            count=len(absent),
+        )
+
+
+RULES: dict[str, RuleCode] = {
+    "file_cut": per_file(
+        lambda row: f"ends at {row['cut_at']}; {counted(row['records'] or 0, 'whole record')} read"
+    ),
+    "file_unreadable": per_file(lambda row: f"nothing was read: {row['problem']}"),
+    "schema_unknown": per_file(
+        lambda row: (
+            f"schema {row['schema']!r} is unknown; its fields fit and were read"
+            if row["schema"]
+            else "names no schema; its fields fit and were read"
+        )
+    ),
+    "rank_assumed": per_file(lambda row: f"nothing says its rank; rank {row['rank']} is assumed"),
+    "no_step_marks": _no_step_marks,
+    "ranks_missing": _ranks_missing,
+}
