@@ -1,0 +1,135 @@
+"""What a Kineto file says about itself: rank, device, groups, step marks, and whether its ids can be used.
+
+In:  the members of the document beside its events, and the tables made of these. Out: properties of a
+TraceFile, process groups. What cannot be told is None; nothing is taken from the file's name (ranks.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import polars as pl
+
+KNOWN_SCHEMAS = ("1",)
+STEP_MARK = r"^ProfilerStep#\d+$"
+EARLIEST_DATE_NS = 1_262_304_000_000_000_000  # 2010: a smaller time counts from something else than 1970
+
+
+def base_ns(members: Mapping[str, Any]) -> int:
+    """Return baseTimeNanoseconds, to which times are relative; 0 where the file has none (before 2024)."""
+    return _integer(members.get("baseTimeNanoseconds")) or 0
+
+
+def facts_of(members: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], rf_zeros: int) -> dict[str, Any]:
+    """Return the facts of a Kineto file (properties of TraceFile), but for what the bytes tell.
+
+    `recorded_at` is the first start as UTC text: Kineto writes no date beside the times. `host_pids` with
+    more than one member means that ranks were merged into one file. `rf_zeros`: host ops whose record
+    function id is 0.
+    """
+    job = _distributed(members)
+    host = tables["host_ops"]
+    schema = members.get("schemaVersion")
+    devices = members.get("deviceProperties")
+    device = devices[0] if isinstance(devices, list) and devices and isinstance(devices[0], dict) else {}
+    pids = host["process"].drop_nulls().value_counts(sort=True)["process"].to_list()
+    return {
+        "kind": "kineto",
+        "schema": None if schema is None else str(schema),
+        "schema_known": None if schema is None else str(schema) in KNOWN_SCHEMAS,
+        "rank": _count(job.get("rank")),
+        "world_size": _count(job.get("world_size")) or None,
+        "backend": _text(job.get("backend")),
+        "pid": pids[0] if pids else None,
+        "host_pids": sorted(pids),
+        "recorded_at": _recorded_at(tables),
+        "host": _text(members.get("host_name")),
+        "device_name": _text(device.get("name")),
+        "step_marks": host["name"].filter(host["name"].str.contains(STEP_MARK)).n_unique(),
+        "rf_id_verdict": rf_id_verdict(host["rf_id"], rf_zeros),
+        "lowest_runtime_correlation": tables["runtime_calls"]["correlation"].min(),
+    }
+
+
+def rf_id_verdict(rf_ids: pl.Series, zeros: int) -> str:
+    """Return whether record function ids can join host ops to an execution trace.
+
+    usable; repeated (one id on two ops); zero (on every op that has one: 0 means "no id", 2025 and later);
+    absent (2023 and before); or no host ops.
+    """
+    ids = rf_ids.drop_nulls()
+    if not rf_ids.len():
+        return "no host ops"
+    if not ids.len():
+        return "zero" if zeros else "absent"
+    return "usable" if ids.n_unique() == ids.len() else "repeated"
+
+
+def process_groups(members: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the process groups of distributedInfo.pg_config, each as FileRecords.groups wants it.
+
+    `ranks: []` means all ranks, as in an execution trace. Kineto lists only groups this rank belongs to.
+    """
+    listed = _distributed(members).get("pg_config")
+    if isinstance(listed, str):
+        listed = _parsed(listed)
+    if not isinstance(listed, list):
+        return []
+    return [_group(entry) for entry in listed if isinstance(entry, dict) and entry.get("pg_name") is not None]
+
+
+def _group(entry: Mapping[str, Any]) -> dict[str, Any]:
+    size = _count(entry.get("pg_size"))
+    ranks = entry.get("ranks")
+    if isinstance(ranks, str):
+        ranks = _parsed(ranks)
+    known = sorted(rank for rank in ranks if isinstance(rank, int)) if isinstance(ranks, list) else []
+    return {
+        "pg_name": str(entry["pg_name"]),
+        "pg_desc": _text(entry.get("pg_desc")),
+        "ranks": known or list(range(size or 0)),
+        "group_size": size if size is not None else len(known) or None,
+        "backend": _text(entry.get("backend_config")),
+        "origin": "kineto",
+    }
+
+
+def _recorded_at(tables: Mapping[str, pl.DataFrame]) -> str | None:
+    """Return the first start as ISO 8601 UTC; None where times do not count from 1970."""
+    starts = [start for table in tables.values() if (start := table["start_ns"].min()) is not None]
+    first = min(starts, default=None)
+    if not isinstance(first, int) or first < EARLIEST_DATE_NS:
+        return None
+    return datetime.fromtimestamp(first // 1_000_000_000, UTC).isoformat()
+
+
+def _distributed(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    info = members.get("distributedInfo")
+    return info if isinstance(info, dict) else {}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+
+
+def _integer(value: Any) -> int | None:
+    """Return an int that is written as one or as its text; None for anything else."""
+    if isinstance(value, str) and value.lstrip("-").isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _count(value: Any) -> int | None:
+    """Return an int that is not negative (-1 stands for "not set"), else None."""
+    number = _integer(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
