@@ -260,6 +260,9 @@ TRACE_FILE = (
     _p("link_matched", "int", "of these, matched"),
     _p("link_names_agree", "int", "ids that meet with equal names"),
     _p("link_ids_meet", "int", "ids that meet"),
+    _p("link_anchors", "int", "by name order: pairs whose autograd sequence numbers agree; 0 = order alone"),
+    _p("link_external_ids_meet", "int", "External ids that equal an rf_id: a test, nothing joins by them"),
+    _p("link_external_names_agree", "int", "of these, with equal names"),
     _p("mismatch", "text", "what differs between the partners (pid, date, world size); null when nothing"),
     _p("launches_enclosed", "int", "device ops whose launch lies inside a host op of its thread"),
     _p(

@@ -1,0 +1,103 @@
+"""Process groups: who is in them, where that was read, and which group a call names.
+
+In:  what the files list (process_group:init, Kineto's distributedInfo) and the arguments of calls.
+Out: groups as dicts {pg_name, pg_desc, ranks, group_size, backend, origin, group}; a group key per call.
+Decided here: identity is name and member set (`matching.md` §3). `ranks: []` = all ranks of the group's size.
+A member set is never guessed from a name: where the files don't say, the ranks seen to use the name are a
+lower bound (origin inferred), which assemble.py makes once all ranks are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from graphstore.model.ids import group_key
+
+# Best first. The first two list the whole set; start and stride of a call say it, too.
+ORIGINS = ("et_init", "kineto", "communication", "inferred")
+LISTED = ("et_init", "kineto")
+
+Group = dict[str, Any]
+
+
+def listed_groups(groups: Iterable[Group]) -> list[Group]:
+    """Return the groups a rank's files list, each once, with `group` (its key) and resolved `ranks`.
+
+    An entry with neither ranks nor a size says nothing about its members and is left out.
+    """
+    found: dict[str, Group] = {}
+    for entry in groups:
+        ranks = list(entry.get("ranks") or range(entry.get("group_size") or 0))
+        if ranks:
+            _keep_best(found, entry | {"ranks": sorted(set(ranks))})
+    return list(found.values())
+
+
+def spelled_group(args: dict[str, Any]) -> Group | None:
+    """Return the group a call's arguments spell out, by its ranks or by first rank and stride, else None.
+
+    c10d writes stride -1 where the members are not evenly spaced, 0 for a group of one.
+    """
+    name, size, ranks = args.get("pg_name"), args.get("pg_size"), args.get("pg_ranks")
+    start, stride = args.get("global_rank_start"), args.get("global_rank_stride")
+    if not name or not isinstance(size, int) or size < 1:
+        return None
+    if not ranks and isinstance(start, int) and isinstance(stride, int) and start >= 0:
+        ranks = [start + stride * place for place in range(size)] if stride > 0 or size == 1 else None
+    if not ranks or len(ranks) != size:
+        return None
+    return {
+        "pg_name": name,
+        "pg_desc": args.get("pg_desc"),
+        "ranks": sorted(ranks),
+        "group_size": size,
+        "backend": None,
+        "origin": "communication",
+    }
+
+
+class Groups:
+    """The groups known on one rank: those its files list, and those its calls spell out."""
+
+    def __init__(self, listed: list[Group]) -> None:
+        """Start with the groups that the files list (`listed_groups`)."""
+        self.listed = listed
+        self._found: dict[str, Group] = {group["group"]: group for group in listed}
+        self._by_name: dict[str, list[Group]] = {}
+        for group in listed:
+            self._by_name.setdefault(group["pg_name"], []).append(group)
+
+    def known(self) -> list[Group]:
+        """Return all groups known so far."""
+        return list(self._found.values())
+
+    def of_call(self, args: dict[str, Any]) -> tuple[str | None, str | None]:
+        """Return (group key, origin of the join: recorded, only_group or None) of a call.
+
+        A name that is listed with several member sets is settled by size, or by start and stride. A call
+        that names no group (gloo) belongs to the only group there is, if the files list exactly one.
+        """
+        name = args.get("pg_name")
+        if not name:
+            return (self.listed[0]["group"], "only_group") if len(self.listed) == 1 else (None, None)
+        spelled = spelled_group(args)
+        candidates = self._by_name.get(name, [])
+        size = args.get("pg_size")
+        fitting = [g for g in candidates if size is None or len(g["ranks"]) == size]
+        if spelled is not None:
+            fitting = [g for g in fitting if g["ranks"] == spelled["ranks"]] or [spelled]
+        if len(fitting) != 1:
+            return None, None
+        return _keep_best(self._found, fitting[0])["group"], "recorded"
+
+
+def _keep_best(found: dict[str, Group], group: Group) -> Group:
+    """Keep `group` in `found` under its key, the better origin first; return the one kept."""
+    key = group_key(group["pg_name"], group["ranks"])
+    known = found.get(key)
+    if known is None:
+        found[key] = group | {"group": key}
+    elif ORIGINS.index(group["origin"]) < ORIGINS.index(known["origin"]):
+        found[key] = known | {k: v for k, v in group.items() if v is not None}
+    return found[key]
