@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
@@ -39,7 +39,7 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 # typer's own copy of click is private; its errors have this public subclass.
-CommandLineError = typer.BadParameter.__bases__[0]
+CommandLineError = cast(type[Exception], typer.BadParameter.__bases__[0])
 
 app = typer.Typer(
     name="graphstore",
@@ -113,7 +113,8 @@ def _usage_line(error: Exception) -> str:
     message: str = getattr(error, "format_message", lambda: str(error))()
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "graphstore"
-    return f"{' '.join(message.split())} See `{command} --help`."
+    sentence = " ".join(message.split()).replace("Value error, ", "").rstrip(".")
+    return f"{sentence}. See `{command} --help`."
 
 
 def _defect_line(error: Exception) -> str:

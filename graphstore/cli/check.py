@@ -16,7 +16,7 @@ def run(
     target: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN|PATH...]",
+            metavar="RUN|PATH",
             help="A run of the archive (needless while there is only one), or the trace files of one run.",
             autocompletion=options.complete_run,
             show_default=False,
@@ -33,7 +33,7 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Ask a run what is broken and print one finding for each cause.
+    """Ask a run what is broken: one finding for each cause.
 
     A run of the archive keeps its findings. Files are checked in a graph that is thrown away.
     """

@@ -25,9 +25,10 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Turn the trace files of one run into one valid Chakra file per rank: import, check, repair, export.
+    """Turn the traces of a run into one valid Chakra file per rank.
 
-    Repairs are applied, proven ones and inferred ones, and named. All files are written to OUT, or none.
+    Imports, checks, repairs and exports. Repairs are applied, proven ones and inferred ones, and named.
+    All files are written to OUT, or none.
     """
     wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
     with progress(quiet) as bars:

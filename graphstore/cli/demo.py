@@ -19,7 +19,7 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Convert a recorded run of 4 ranks and print what is lost without the repair and kept with it.
+    """Convert a recorded run: what repair keeps that is lost else.
 
     For each rank: the communication calls recorded, those a walk from the root of the call tree reaches
     without and with the repair, and those in the Chakra file. Nothing is archived.

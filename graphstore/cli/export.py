@@ -14,9 +14,10 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write one Chakra file per rank, the communicator groups and a manifest to OUT: all of them, or none.
+    """Write a run of the archive as Chakra files.
 
-    The files are made from the graph as it stands, with the repairs that were applied.
+    One file per rank, the communicator groups and a manifest: all of them, or none. They are made from the
+    graph as it stands, with the repairs that were applied.
     """
     with progress(quiet) as bars:
         manifest = api.export_run(run, out, settings.load(store), progress=bars)

@@ -45,7 +45,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 when a finding of severity error stays open.")]
 Paths = Annotated[
     list[Path],
-    typer.Argument(metavar="PATH...", help="Trace files of one run, or folders that hold them directly."),
+    typer.Argument(metavar="PATH", help="Trace files of one run, or folders that hold them directly."),
 ]
 OneRun = Annotated[
     str, typer.Argument(metavar="RUN", help="The run, as `runs` lists it.", autocompletion=complete_run)
@@ -53,7 +53,7 @@ OneRun = Annotated[
 Run = Annotated[
     str | None,
     typer.Argument(
-        metavar="[RUN]",
+        metavar="RUN",
         help="The run, as `runs` lists it; needless while the archive holds only one.",
         autocompletion=complete_run,
         show_default=False,
@@ -106,19 +106,3 @@ def rank_flags(words: Iterable[str] | None) -> dict[str, int]:
         if flags.setdefault(file, int(number)) != int(number):
             raise UsageError(f"--rank {word}: {file} was given rank {flags[file]} before.")
     return flags
-
-
-def parameters(words: Iterable[str] | None) -> dict[str, str]:
-    """Return {name: text} from `name=text` words; the query's header says what the text becomes.
-
-    Raises UsageError for any other form and for a name given twice.
-    """
-    values: dict[str, str] = {}
-    for word in words or ():
-        name, sign, text = word.partition("=")
-        if not (sign and name.isidentifier()):
-            raise UsageError(f"-p {word}: want NAME=VALUE, as in -p rank=0.")
-        if name in values:
-            raise UsageError(f"-p {word}: {name} is given twice.")
-        values[name] = text
-    return values

@@ -8,6 +8,8 @@ import typer
 
 from graphstore import api, settings
 from graphstore.cli import options, output
+from graphstore.queries import read_parameters
+from graphstore.settings import Settings
 
 
 def run(
@@ -25,12 +27,16 @@ def run(
         typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the query. Repeatable."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="ROWS", min=1, help="Rows at most. [default: 10000]")
+        int | None,
+        typer.Option("--limit", metavar="ROWS", min=1, help=f"Rows at most. [default: {Settings.row_limit}]"),
     ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
-            "--timeout", metavar="SECONDS", min=0.001, help="Time at most; then exit 124. [default: 60]"
+            "--timeout",
+            metavar="SECONDS",
+            min=0.001,
+            help=f"Time at most; then exit 124. [default: {Settings.query_timeout_s:g}]",
         ),
     ] = None,
     store: options.Store = None,
@@ -38,9 +44,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> int:
     """Ask one run in Cypher and print the rows. A query can't write, and the limits always hold."""
-    result = api.query_run(
-        run, query, options.parameters(param), settings.load(store), row_limit=limit, timeout_s=timeout
-    )
+    parameters = read_parameters(query, param or [])
+    result = api.query_run(run, query, parameters, settings.load(store), row_limit=limit, timeout_s=timeout)
     output.show(result.rows, form)
     if result.cut:
         output.say(f"graphstore: cut at {result.rows.height} rows; there are more (--limit).")

@@ -20,7 +20,7 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Show what can be repaired and why; with --apply write it, with --undo take it back exactly.
+    """Show the repairs of a run and why; write them, or take them back.
 
     Each repair stays in the graph as a node with its reason and evidence. Applying twice changes nothing.
     """

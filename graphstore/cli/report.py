@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -134,6 +135,34 @@ def say_repairs(applied: Sequence[dict[str, Any]], quiet: bool) -> None:
         changes[repair["rule"], repair["safe"]] += repair["changes"]
     told = [f"{rule} {count} ({'proven' if safe else 'inferred'})" for (rule, safe), count in changes.items()]
     output.say(f"repairs applied: {', '.join(told) or 'none'}", quiet)
+
+
+def show_manifest(manifest: dict[str, Any], form: Format) -> None:
+    """Print what was written: a row for each rank; in JSON the whole manifest."""
+    if form in (Format.JSON, Format.JSONL):
+        output.show_record(manifest, form)
+        return
+    rows = [
+        {
+            "rank": int(rank),
+            "file": entry["file"],
+            "nodes": entry["nodes"],
+            "communications": entry["communications"],
+            "size_bytes": manifest["files"][entry["file"]]["size_bytes"],
+        }
+        for rank, entry in manifest["ranks"].items()
+    ]
+    output.show(rows, form)
+
+
+def say_export(manifest: dict[str, Any], out: Path, quiet: bool) -> None:
+    """Say where the files are, and by reason what could not be written into them."""
+    notes: Counter[str] = Counter()
+    for entry in manifest["ranks"].values():
+        notes.update(entry["notes"])
+    for reason, count in notes.items():
+        output.say(f"note: {reason}: {count}", quiet)
+    output.say(f"written to {out}: {len(manifest['files'])} files and manifest.json", quiet)
 
 
 def _left_out(facts: dict[str, Any], form: Format) -> str:

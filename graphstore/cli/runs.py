@@ -34,7 +34,7 @@ def list_(store: options.Store = None, form: options.Form = output.Format.TABLE)
 def show(
     run: options.Run = None, store: options.Store = None, form: options.Form = output.Format.TABLE
 ) -> None:
-    """Show one run: its properties, the ledger of its files, and how many nodes of each label it has."""
+    """Show one run: its properties, the ledger of its files, its counts."""
     found = api.show_run(run, settings.load(store))
     if form is not output.Format.TABLE:
         output.show_record(found, form)
@@ -50,14 +50,14 @@ def show(
 @app.command()
 def tag(
     run: options.OneRun,
-    tags: Annotated[list[str] | None, typer.Argument(metavar="[TAG...]", help="Tags to add.")] = None,
+    tags: Annotated[list[str] | None, typer.Argument(metavar="TAG", help="Tags to add.")] = None,
     remove: Annotated[
         list[str] | None, typer.Option("--remove", metavar="TAG", help="A tag to take away. Repeatable.")
     ] = None,
     store: options.Store = None,
     form: options.Form = output.Format.TABLE,
 ) -> None:
-    """Add tags to a run, or take some away, and print those it has."""
+    """Add tags to a run, or take some away; print those it has."""
     if not tags and not remove:
         raise UsageError("name a tag to add, or --remove one.")
     kept = api.tag_run(run, tags or [], remove or [], settings.load(store))
@@ -66,6 +66,6 @@ def tag(
 
 @app.command()
 def delete(run: options.OneRun, store: options.Store = None, quiet: options.Quiet = False) -> None:
-    """Delete a run from the archive, with its findings and repairs. Trace files are not touched."""
+    """Delete a run from the archive; the trace files are not touched."""
     api.delete_run(run, settings.load(store))
     output.say(f"{run} is deleted", quiet)
