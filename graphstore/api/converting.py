@@ -23,7 +23,7 @@ from graphstore.store.base import Progress, Store
 
 @dataclass(frozen=True)
 class ConvertResult:
-    """What a convert did: the import, the findings (their status says which were repaired), repairs, manifest."""
+    """What a convert did: the import, the findings (status: which are repaired), repairs, manifest."""
 
     imported: ImportResult
     findings: list[Finding]

@@ -114,7 +114,7 @@ def undo_repairs(run: str | None, settings: Settings) -> tuple[str, int]:
 def export_run(
     run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write a Chakra file per rank of a run, the communicator groups and the manifest; return the manifest."""
+    """Write a Chakra file per rank, the communicator groups and the manifest; return the manifest."""
     with opened(settings) as store:
         return export.export_run(store, resolve_run(store, run), out, progress)
 

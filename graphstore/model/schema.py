@@ -19,7 +19,7 @@ PropertyType = Literal["int", "float", "text", "bool", "list[int]", "list[text]"
 
 @dataclass(frozen=True)
 class Property:
-    """One property: its name (which ends in the unit), its type (`json` is text holding JSON), its meaning."""
+    """One property: its name (ending in the unit), its type (`json` is text holding JSON), its meaning."""
 
     name: str
     type: PropertyType
