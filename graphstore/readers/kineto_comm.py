@@ -1,20 +1,32 @@
-"""What a Kineto event says about a communication, in the words that execution traces use, too.
+"""What a Kineto event says about a communication, in the words of communication.py (the ET's twin).
 
-In:  the arguments of record_param_comms, of an NCCL kernel, or of a c10d op. Out: comm_args as JSON text.
+In:  name and arguments of a host op or an NCCL kernel. Out: comm_args, with the keys explained there, and
+    pg_ranks   global ranks of the group, where Kineto did not shorten the list
+    comms_id   hash of group, number and membership (2026)
 The names of the arguments: trace-formats facts, §2. What the call is, and on which group: link/.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import orjson
 
 from graphstore.model.collectives import P2P_KINDS, collective_kind
+from graphstore.readers.communication import (
+    OUTPUT_FIRST,
+    PEER_PLACE,
+    RECORD_NAME,
+    ROOT_PLACE,
+    ROOTED,
+    SPLIT_PLACES,
+    TAG_PLACE,
+)
 from graphstore.readers.kineto_event import Args
 
-COMMUNICATION = ("c10d::", "gloo:", "nccl:", "record_param_comms")  # how host ops that get comm_args begin
 COPIED = (
     "op_name",
     "dtype",
@@ -32,61 +44,123 @@ COPIED = (
     "comms_id",
 )
 LISTS = ("in_split", "out_split", "pg_ranks")
+NO_DTYPE = (
+    "",
+    "TensorList",
+    "GenericList",
+    "Scalar",
+    "ScalarList",
+)  # what stands in place of an element type
+
+decode_list: Callable[[bytes | str], list[Any]] = msgspec.json.Decoder(list[Any]).decode
 
 
-def comm_args_of(args: Args) -> dict[str, Any]:
-    """Return the communication arguments of record_param_comms or an NCCL kernel; {} where it has none.
+def recorded_comm_args(args: Args) -> dict[str, Any]:
+    """Return what the arguments of record_param_comms or an NCCL kernel say; {} where they say nothing.
 
     Lists that Kineto shortened ('[0, 1, ..., 63]') are left out: what they hold is not whole.
     """
     found = {name: value for name in COPIED if (value := getattr(args, name)) is not None}
     found |= {name: value for name in LISTS if (value := _ints(getattr(args, name))) is not None}
-    if "op_name" in found:
-        found["is_wait"] = found["op_name"] == "wait"
-        found["is_p2p"] = collective_kind(str(found["op_name"])) in P2P_KINDS
+    if "op_name" not in found:
+        return found
+    kind, rank = collective_kind(str(found["op_name"])), found.get("rank_field")
+    if found["op_name"] == "wait":
+        found["is_wait"] = True
+    if kind in ROOTED and rank is not None:
+        found["root_rank"] = rank
+    if kind in P2P_KINDS:
+        found["is_p2p"] = True
+        peer = found.get("dst_rank" if kind == "send" else "src_rank", rank)
+        found |= {} if peer is None else {"peer": peer}
     return found
 
 
-def comm_args_text(name: str, args: Args) -> str | None:
-    """Return comm_args of a host op called `name` as JSON text; None where there is nothing to say.
+def host_comm_args(name: str, args: Args) -> dict[str, Any]:
+    """Return comm_args of a host op that is a communication.
 
-    `c10d::X`, `gloo:X` and `nccl:X` are called after their operation, so the name is their op_name;
-    record_param_comms tells it in its arguments or (2023) not at all.
+    record_param_comms says it in its arguments (in 2023 not at all); `c10d::X`, `gloo:X` and `nccl:X` are
+    called after what they do, and have shapes and values where the profiler recorded shapes.
     """
-    found = comm_args_of(args)
-    if "op_name" not in found and name != "record_param_comms":
-        found |= {"op_name": name} | _peer(name, args)
-    return orjson.dumps(found).decode() if found else None
+    found = recorded_comm_args(args)
+    if name == RECORD_NAME or "op_name" in found:
+        return found
+    shapes, types, values = (
+        _decoded(raw) for raw in (args.input_shapes, args.input_types, args.input_values)
+    )
+    found = {"op_name": name} | _elements(name, list(zip(shapes, types, strict=False)))
+    if collective_kind(name) in P2P_KINDS:
+        found["is_p2p"] = True
+    if types and types[0] not in NO_DTYPE:
+        found["dtype"] = types[0]
+    return found | (_arguments(name, values) if name.startswith("c10d::") else {})
 
 
-def _peer(name: str, args: Args) -> dict[str, int]:
-    """Return peer and tag of `c10d::send` and `c10d::recv_`: their third and fourth input."""
+def _elements(name: str, inputs: list[tuple[Any, Any]]) -> dict[str, int]:
+    """Return elements in and out, from shape and type of the op's arguments.
+
+    The shape of a list of lists of tensors is not recorded: its type is then "", and its elements unknown.
+    """
+    counts = [_numel(shape) if kind else None for shape, kind in inputs]
+    if not name.startswith("c10d::"):
+        return {"in_msg_nelems": sum(count or 0 for count in counts)} if counts else {}
+    at = {"in_msg_nelems": 0, "out_msg_nelems": 0}
+    if collective_kind(name) in OUTPUT_FIRST:
+        at["in_msg_nelems"] = 1
+    known = {key: counts[place] for key, place in at.items() if place < len(counts)}
+    return {key: count for key, count in known.items() if count is not None}
+
+
+def _numel(shape: Any) -> int:
+    """Return the elements of a tensor of this shape, or of all tensors of a list of shapes."""
+    if not isinstance(shape, list):
+        return 0
+    if all(isinstance(size, int) for size in shape):
+        return math.prod(shape)
+    return sum(map(_numel, shape))
+
+
+def _arguments(name: str, values: list[Any]) -> dict[str, Any]:
+    """Return root, peer, tag and splits as a c10d op was given them."""
     kind = collective_kind(name)
-    if not name.startswith("c10d::") or kind not in P2P_KINDS:
-        return {}
-    values = _list(bytes(args.input_values))
-    at = {"peer": 2, "tag": 3} if "any_source" not in name else {"tag": 2}
-    numbers = {key: _int(values[n]) for key, n in at.items() if n < len(values)}
-    return {key: number for key, number in numbers.items() if number is not None}
+    places: dict[str, int] = {}
+    if kind in ROOT_PLACE:
+        places = {"root_rank": ROOT_PLACE[kind]}
+    if kind in P2P_KINDS:
+        any_source = "any_source" in name
+        places = {"tag": PEER_PLACE} if any_source else {"peer": PEER_PLACE, "tag": TAG_PLACE}
+    if kind == "all_to_all":
+        splits = {key: _ints(values[place]) for key, place in SPLIT_PLACES.items() if place < len(values)}
+        return {key: split for key, split in splits.items() if split is not None}
+    given = {key: values[place] for key, place in places.items() if place < len(values)}
+    return {key: int(text) for key, text in given.items() if _is_int(text)}
 
 
 def _ints(value: Any) -> list[int] | None:
-    """Return a list of ints that is given as a list or as its text; None for anything else."""
-    items = value if isinstance(value, list) else _list(value) if isinstance(value, str) and value else None
-    if items is None or not all(isinstance(item, int) for item in items):
+    """Return a list of ints that is written as a list or as its text; None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = decode_list(value)
+        except msgspec.MsgspecError:
+            return None  # a shortened list
+    if not isinstance(value, list) or not all(isinstance(item, int) for item in value):
         return None
-    return items
+    return value
 
 
-def _list(text: str | bytes) -> list[Any]:
+def _decoded(recorded: msgspec.Raw) -> list[Any]:
+    """Return the list that was recorded; [] where there is none."""
+    text = bytes(recorded)
     try:
-        return msgspec.json.decode(text, type=list[Any])
+        return decode_list(text) if text else []
     except msgspec.MsgspecError:
-        return [None]  # no list, or a shortened one
+        return []
 
 
-def _int(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return None
+def _is_int(text: Any) -> bool:
+    return isinstance(text, str) and text.lstrip("-").isdecimal()
+
+
+def as_text(comm_args: dict[str, Any]) -> str | None:
+    """Return comm_args as the column holds them: JSON text, or None where they say nothing."""
+    return orjson.dumps(comm_args).decode() if comm_args else None

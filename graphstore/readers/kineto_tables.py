@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import orjson
 import polars as pl
 
 from graphstore.model.collectives import collective_kind, collective_kind_of_kernel, is_collective_kernel
 from graphstore.model.records import complete, empty, table_schema
 from graphstore.readers.columns import IntLists
-from graphstore.readers.kineto_comm import COMMUNICATION, comm_args_of, comm_args_text
+from graphstore.readers.communication import COMM_NAME
+from graphstore.readers.kineto_comm import as_text, host_comm_args, recorded_comm_args
 from graphstore.readers.kineto_event import Event, compact_texts, nanoseconds, repeated_texts
 
 Placed = tuple[int, Event]  # an event and its place in the file
@@ -71,7 +71,7 @@ class Tables:
         args = [event.args for event in events]
         self.rf_zeros += sum(arg.rf_id == 0 for arg in args)
         comm_args = [
-            comm_args_text(event.name, event.args) if event.name.startswith(COMMUNICATION) else None
+            as_text(host_comm_args(event.name, event.args)) if COMM_NAME.match(event.name) else None
             for event in events
         ]
         return {
@@ -143,9 +143,9 @@ def _kernel_comm(event: Event) -> tuple[str | None, str | None]:
     """
     if event.args.op_name is None and not is_collective_kernel(event.name):
         return None, None
-    args = comm_args_of(event.args)
+    args = recorded_comm_args(event.args)
     kind = collective_kind(str(args["op_name"])) if "op_name" in args else None
-    return kind or collective_kind_of_kernel(event.name), orjson.dumps(args).decode() if args else None
+    return kind or collective_kind_of_kernel(event.name), as_text(args)
 
 
 def _ids(values: Iterable[Any]) -> list[Any]:
