@@ -53,7 +53,7 @@ class Connection:
         return self._transact(neo4j.READ_ACCESS, work, timeout_s)
 
     def write(self, work: Work[T], timeout_s: float) -> T:
-        """Return what `work` returns of a transaction that writes all it says or nothing; else as read("""
+        """Return what `work` returns of a transaction that writes all of it or nothing; errors as read()."""
         return self._transact(neo4j.WRITE_ACCESS, work, timeout_s)
 
     def close(self) -> None:
