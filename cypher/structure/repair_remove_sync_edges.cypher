@@ -1,0 +1,9 @@
+// Remove SYNC edges by their ends. What is removed stands in the Repair, so that undo can make it again.
+// param rows: rows, {src, dst} with uids
+// writes: SYNC
+// column edges: int, edges removed
+UNWIND $rows AS row
+MATCH (b:Op {uid: row.dst})<-[e:SYNC]-(a:Op {uid: row.src})
+WHERE a.run = $run
+DELETE e
+RETURN count(*) AS edges

@@ -1,0 +1,9 @@
+// Make recorded SYNC edges again, with what said so.
+// param rows: rows, {src, dst, rule} with uids
+// writes: SYNC
+// column edges: int, edges made
+UNWIND $rows AS row
+MATCH (a:Op {uid: row.src}), (b:Op {uid: row.dst})
+WHERE a.run = $run
+CREATE (a)-[e:SYNC]->(b) SET e.rule = row.rule
+RETURN count(*) AS edges

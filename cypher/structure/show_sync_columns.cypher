@@ -1,0 +1,7 @@
+// The SYNC edges of one rank with what says so, as parallel columns in one row.
+// param rank: int, global rank
+// column source: list[int], uids of what is waited for
+// column target: list[int], uids of what waits
+// column rule: list[text], what says so; '' for null
+MATCH (a:Op)-[e:SYNC]->(b:Op) WHERE a.run = $run AND a.rank = $rank
+RETURN collect(a.uid) AS source, collect(b.uid) AS target, collect(coalesce(e.rule, '')) AS rule

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import numpy as np
+
+from graphstore.repairs.change import Change
+from graphstore.repairs.columns import RankOps
+from graphstore.repairs.tree import NONE, nodes_on_cycles
+from graphstore.repairs.wrong_parents import plan_wrong_parents
+from tests.unit.repairs.forest import Op, components, ids_by_child, process_root, rank_of, thread_root
+from tests.unit.repairs.forest import carried_out as carried
+
+
+def planned(ops: RankOps, *wrong_ids: int) -> list[Change]:
+    """Return the changes for the ops with these ids; whatever they are, no cycle comes of them."""
+    wrong = np.flatnonzero(np.isin(ops.node_id, wrong_ids))
+    changes, parent = plan_wrong_parents(ops, wrong, np.append(ops.parent, NONE))
+    assert nodes_on_cycles(parent) == []
+    return changes
+
+
+def test_an_op_moves_to_the_recorded_op_that_encloses_it() -> None:
+    """The named parent had ended before the op began: time says whose it is. It is inferred, never safe."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(10, "ended", 2, (0, 50)),
+            Op(11, "encloses", 2, (60, 200)),
+            Op(12, "child", 10, (70, 80)),
+        ]
+    )
+
+    changes = planned(ops, 12)
+
+    assert ids_by_child(ops, changes) == {12: ("proven_parent", 11)}
+    assert not changes[0].safe
+    assert changes[0].evidence["named"]["end_ns"] == 50
+    assert "does not enclose it in time" in changes[0].reason
+
+
+def test_an_op_that_nothing_encloses_moves_to_its_thread_root_or_its_call() -> None:
+    """A top-level op of its thread hangs off the thread's root; a gloo worker off its call."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(10, "ended", 2, (0, 50)),
+            Op(12, "child", 10, (70, 80)),
+            Op(13, "c10d::allreduce_", 2, (81, 82), rf_id=4),
+            Op(14, "gloo:all_reduce", 10, (81, 90), rf_id=5, thread=9),
+        ]
+    )
+
+    changes = planned(ops, 12, 14)
+
+    assert ids_by_child(ops, changes) == {12: ("proven_parent", 2), 14: ("proven_parent", 13)}
+    assert "ran on another thread" in changes[1].reason
+
+
+def test_an_op_without_a_better_parent_stays() -> None:
+    """No encloser, no thread root: nothing is proven, the finding stays."""
+    ops = rank_of([process_root(), Op(10, "ended", 1, (0, 50)), Op(12, "child", 10, (70, 80), tid=4)])
+
+    assert planned(ops, 12) == []
+
+
+def test_moves_that_would_close_a_cycle_are_taken_back() -> None:
+    """The encloser hangs below the op itself by a record nobody calls wrong: the op stays where it is."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(10, "ended", 2, (0, 50)),
+            Op(12, "child", 10, (70, 80)),
+            Op(13, "round it, recorded below it", 12, (60, 90)),
+        ]
+    )
+
+    assert planned(ops, 12) == []
+
+
+def test_two_moves_that_cross_leave_a_forest() -> None:
+    """If both ops are moved rightly, no cycle is left, whatever lay between them."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(12, "child", 13, (70, 80)),
+            Op(13, "parent by record only", 2, (0, 10)),
+            Op(14, "round the child", 13, (60, 90)),
+        ]
+    )
+
+    changes = planned(ops, 12, 14)
+
+    assert ids_by_child(ops, changes) == {12: ("proven_parent", 14), 14: ("proven_parent", 2)}
+    assert components(carried(ops, changes)) == 1
