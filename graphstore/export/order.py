@@ -1,0 +1,225 @@
+"""Orders: an order that respects every edge, and where each op stands in time among the others.
+
+In:  numpy columns; nodes are places 0 … n-1, -1 stands for none. Out: the same. Pure functions.
+Decided here: the one order of a rank's host ops and its device ops, by start (dependencies 4.1 and 4.6), and
+where ops without times stand among those that have some (by ids, which rise with the start, 4.14).
+Which edges are written is decided in dependencies.py.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+NONE = -1
+NEVER = -(1 << 62)  # earlier than every start: ops that nothing places in time
+PROCESS_ROOTS = ("[pytorch|profiler|execution_trace|process]", "[pytorch|profiler|execution_graph|process]")
+GROUP_INIT = "## process_group:init ##"
+
+
+def pick(values: Ints, places: Ints, otherwise: int) -> Ints:
+    """Return the value at each place, `otherwise` where the place is NONE."""
+    out = np.full(len(places), otherwise, np.int64)
+    known = places != NONE
+    out[known] = values[places[known]]
+    return out
+
+
+def strong_parts(count: int, source: Ints, target: Ints) -> Ints:
+    """Return a part number per node; two nodes of one part reach each other. No depth is too deep."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    matrix = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(count, count))
+    _, part = connected_components(matrix.tocsr(), directed=True, connection="strong")
+    return np.asarray(part, dtype=np.int64)
+
+
+def topological_order(count: int, source: Ints, target: Ints, priority: Ints) -> Ints:
+    """Return all nodes so that every edge leads forward; among those free, the lowest `priority` comes first.
+
+    `priority` is a different number for every node. Raises ValueError when the edges close a cycle.
+    Where the edges already ascend by priority, this is a sort.
+    """
+    if np.all(priority[source] < priority[target]):
+        return np.argsort(priority)
+    waiting = np.bincount(target, minlength=count)
+    by_source = np.argsort(source, kind="stable")
+    first = np.searchsorted(source[by_source], np.arange(count + 1)).tolist()
+    followers, awaited = target[by_source].tolist(), waiting.tolist()
+    rank = np.empty(count, np.int64)
+    rank[np.argsort(priority)] = np.arange(count)
+    node_at, place = np.argsort(priority).tolist(), rank.tolist()
+    free = [place[node] for node in range(count) if not awaited[node]]
+    heapq.heapify(free)
+    order: list[int] = []
+    while free:
+        node = node_at[heapq.heappop(free)]
+        order.append(node)
+        for follower in followers[first[node] : first[node + 1]]:
+            awaited[follower] -= 1
+            if not awaited[follower]:
+                heapq.heappush(free, place[follower])
+    if len(order) < count:
+        raise ValueError(f"{count - len(order)} of {count} nodes lie in or behind a cycle")
+    return np.array(order, np.int64)
+
+
+@dataclass(frozen=True)
+class HostOrder:
+    """The order of a rank's host ops, one entry an op.
+
+    `lane`: number of its thread (NONE for process roots and group metadata, which are no work of a thread).
+    `position`: its place in the one order of all host ops. `when`: its start, or that of the op beside which
+    it was placed, NEVER where nothing places it. `threads` counts lanes by what they follow from.
+    """
+
+    lane: Ints
+    position: Ints
+    when: Ints
+    threads: dict[str, int]
+
+
+def host_order(host: pl.DataFrame) -> HostOrder:
+    """Return the order of host ops (columns of show_host_op_order, -1 for null).
+
+    With times: by (start, longest first, External id, node id, uid) on their Kineto thread; without a thread,
+    on the execution trace's tid. Without times: by node id, beside the nearest timed op of the same tid.
+    """
+    start, duration, node_id, uid = (_ints(host, c) for c in ("start_ns", "duration_ns", "node_id", "uid"))
+    timed = duration >= 0
+    root, metadata = host["name"].is_in(PROCESS_ROOTS).to_numpy(), (host["name"] == GROUP_INIT).to_numpy()
+    entered = [uid, node_id, _ints(host, "external_id"), -(start + duration), start]
+    by_time = np.flatnonzero(timed)[np.lexsort([key[timed] for key in entered])]
+    slot = np.full(host.height, NONE, np.int64)
+    slot[by_time] = np.arange(len(by_time))
+    side, anchor, same_tid = _beside(host, timed, slot)
+    when = np.where(timed, start, pick(start, anchor, NEVER))
+    place = np.where(timed, slot, pick(slot, anchor, NONE))
+    place = np.where(root & ~timed, NONE - 1, place)
+    when = np.where(root & ~timed, NEVER, when)
+    position = np.empty(host.height, np.int64)
+    position[np.lexsort([uid, node_id, side, place])] = np.arange(host.height)
+    lane, threads = _lanes(host, timed, anchor, same_tid, root | metadata)
+    return HostOrder(lane, position, when, threads)
+
+
+def _ints(frame: pl.DataFrame, name: str) -> Ints:
+    """Return a column as numpy integers."""
+    return frame[name].to_numpy().astype(np.int64, copy=False)
+
+
+def _beside(host: pl.DataFrame, timed: Bools, slot: Ints) -> tuple[Ints, Ints, Bools]:
+    """Return for each untimed op the timed op it stands beside, on which side, and whether of its tid.
+
+    The timed op of its tid with the next lower id (side +1: behind it), else with the next higher id (-1),
+    else any timed op with the next lower id (+1). NONE where there is none.
+    """
+    ops = pl.DataFrame({"tid": host["tid"], "node_id": host["node_id"], "uid": host["uid"]})
+    ops = ops.with_row_index("place").with_columns(
+        timed=pl.when(pl.Series(timed)).then(pl.col("place").cast(pl.Int64))
+    )
+    ops = ops.filter(pl.col("node_id") >= 0).sort("node_id", "uid")
+    ops = ops.with_columns(
+        before=pl.col("timed").forward_fill().over("tid"),
+        after=pl.col("timed").backward_fill().over("tid"),
+        any_before=pl.col("timed").forward_fill(),
+    )
+    ops = ops.filter(pl.col("timed").is_null())
+    beside = pl.coalesce("before", "after", "any_before").fill_null(NONE)
+    behind = pl.col("before").is_not_null() | pl.col("after").is_null()
+    found = ops.select(
+        "place",
+        beside.alias("beside"),
+        pl.when(behind).then(1).otherwise(-1).alias("side"),
+        (pl.col("before").is_not_null() | pl.col("after").is_not_null()).alias("same_tid"),
+    )
+    side, anchor = np.zeros(host.height, np.int64), np.full(host.height, NONE, np.int64)
+    same_tid = np.zeros(host.height, np.bool_)
+    places = found["place"].to_numpy()
+    side[places], anchor[places], same_tid[places] = found["side"], found["beside"], found["same_tid"]
+    return side, anchor, same_tid
+
+
+def _lanes(
+    host: pl.DataFrame, timed: Bools, anchor: Ints, same_tid: Bools, none: Bools
+) -> tuple[Ints, dict[str, int]]:
+    """Return the lane of each host op, and how many lanes follow from what."""
+    thread, process, tid = (_ints(host, c) for c in ("thread", "process", "tid"))
+    on_thread = timed & (thread != NONE)
+    origin = np.where(on_thread, 0, np.where(timed, 1, 2))
+    first, second = np.where(on_thread, process, NONE), np.where(on_thread, thread, tid)
+    adopted = ~timed & same_tid
+    for column in (origin, first, second):
+        column[adopted] = column[anchor[adopted]]
+    keys = np.stack([origin, first, second], axis=1)[~none]
+    lane = np.full(host.height, NONE, np.int64)
+    if not len(keys):
+        return lane, {}
+    lanes, inverse = np.unique(keys, axis=0, return_inverse=True)
+    lane[~none] = inverse.reshape(-1)
+    names = ("kineto thread and start", "tid and start", "tid and node id")
+    counts = np.bincount(lanes[:, 0], minlength=len(names))
+    return lane, {name: int(n) for name, n in zip(names, counts, strict=True) if n}
+
+
+@dataclass(frozen=True)
+class StreamOrder:
+    """The order of a rank's device ops, one entry an op.
+
+    `previous`: the op before it on its stream, NONE for the first and for ops of no known stream. `start`:
+    its start, at least that of its launch and of the op before it. `rank_in_stream`: its place on the stream.
+    """
+
+    previous: Ints
+    start: Ints
+    rank_in_stream: Ints
+    streams: int
+
+
+def stream_order(kernels: pl.DataFrame, released: Ints) -> StreamOrder:
+    """Return the order of device ops by (start, end, uid) on their (device, stream).
+
+    `released` is when each was launched (NEVER if unknown): where the device's clock runs early, the start is
+    raised to it. Ops of no known stream follow from their launch alone.
+    """
+    duration, uid = _ints(kernels, "duration_ns"), _ints(kernels, "uid")
+    device, stream = _ints(kernels, "device"), _ints(kernels, "stream")
+    start = np.where(duration >= 0, _ints(kernels, "start_ns"), released)
+    begin = np.maximum(start, released)
+    by_stream = np.lexsort([uid, start + duration, start, stream, device])
+    previous, place = np.full(len(uid), NONE, np.int64), np.zeros(len(uid), np.int64)
+    new = (np.diff(device[by_stream]) != 0) | (np.diff(stream[by_stream]) != 0)
+    parts = np.split(by_stream, np.flatnonzero(new) + 1) if len(uid) else []
+    streams = 0
+    for part in parts:
+        if stream[part[0]] == NONE:
+            continue
+        streams += 1
+        previous[part[1:]] = part[:-1]
+        place[part] = np.arange(len(part))
+        begin[part] = np.maximum.accumulate(begin[part])
+    return StreamOrder(previous, begin, place, streams)
+
+
+def joint_order(hosts: HostOrder, streams: StreamOrder) -> Ints:
+    """Return the place of every op in the one order of host ops, then device ops, by start.
+
+    A device op stands behind every host op that started no later, so behind the one that launched it.
+    """
+    by_position = np.argsort(hosts.position)
+    behind = np.searchsorted(hosts.when[by_position], streams.start, side="right")
+    n_host, n_all = len(by_position), len(by_position) + len(behind)
+    slot = np.concatenate([2 * hosts.position + 1, 2 * behind])
+    start = np.concatenate([np.zeros(n_host, np.int64), streams.start])
+    rank = np.concatenate([np.zeros(n_host, np.int64), streams.rank_in_stream])
+    priority = np.empty(n_all, np.int64)
+    priority[np.lexsort([np.arange(n_all), rank, start, slot])] = np.arange(n_all)
+    return priority

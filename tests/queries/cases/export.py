@@ -1,0 +1,1 @@
+"""Cases for the statements that give an export its columns."""
