@@ -1,1 +1,13 @@
-"""To be filled."""
+"""Files to records: find the files, tell what they are, read them into columns, and name their ranks.
+
+In:  paths. Out: a FileRecords per file (model/records.py), whose tally balances.
+Each format has a module of its own; source.py opens whatever holds it. Never here: what joins two files
+of a rank (link/), or a guess: what a file does not say stays null.
+"""
+
+from graphstore.readers.folder import FoundFiles, find_files
+from graphstore.readers.parallel import read_files
+from graphstore.readers.ranks import assign_ranks
+from graphstore.readers.reading import read_file
+
+__all__ = ["FoundFiles", "assign_ranks", "find_files", "read_file", "read_files"]

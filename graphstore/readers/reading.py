@@ -1,0 +1,86 @@
+"""Read one file of whatever kind: what it holds, or the one line that says why nothing was read of it.
+
+In:  a path. Out: FileRecords whose tally balances.
+Decided here: that a broken file is a fact of the run and never stops the others. Many files at once:
+parallel.py; telling the kind: detect.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graphstore.errors import InputError, TraceFormatError
+from graphstore.model.records import FileRecords
+from graphstore.readers.chakra_trace import read_chakra_trace
+from graphstore.readers.detect import NOT_A_TRACE, Detected, detect
+from graphstore.readers.execution_trace import read_execution_trace
+from graphstore.readers.kineto import read_kineto
+from graphstore.readers.source import Source, open_source
+from graphstore.settings import Settings
+
+READERS: dict[str, Callable[[Source], FileRecords]] = {
+    "et": read_execution_trace,
+    "kineto": read_kineto,
+    "chakra_et": read_chakra_trace,
+}
+DUMP_NOT_READ = "known, not read yet"
+
+
+def read_file(path: str, settings: Settings, explicit: bool) -> FileRecords:
+    """Return the records of a file; never raises for what is wrong with the file itself.
+
+    A broken or unreadable file has facts.problem and no tables. A file that is no trace has kind
+    `not_a_trace`, and a problem only when `explicit`: when a person named it as one.
+    """
+    detected = Detected(NOT_A_TRACE)
+    try:
+        with open_source(path, settings) as source:
+            try:
+                detected = detect(source)
+                records = _read(source, detected, explicit)
+            except TraceFormatError as error:
+                records = broken(path, source.facts() | {"kind": detected.kind}, str(error))
+            except RecursionError:
+                problem = f"{path}: lists and objects are nested too deep. Nothing of it was loaded."
+                records = broken(path, source.facts() | {"kind": detected.kind}, problem)
+    except InputError as error:
+        facts = {"path": path, "name": Path(path).name, "kind": detected.kind}
+        records = broken(path, facts, str(error))
+    records.tally.check(path)
+    records.facts |= {
+        "records_read": records.tally.read,
+        "kept": records.tally.kept,
+        "left_out": orjson.dumps(records.tally.left_out).decode(),
+    }
+    return records
+
+
+def _read(source: Source, detected: Detected, explicit: bool) -> FileRecords:
+    reader = READERS.get(detected.kind)
+    if reader is not None:
+        return reader(source)
+    records = FileRecords(source.path, source.facts() | {"kind": detected.kind})
+    if detected.kind == "flight_recorder":
+        _leave_out(records, DUMP_NOT_READ)
+    elif explicit:
+        records.facts["problem"] = (
+            f"{source.path}: is no trace but {detected.what}. Want an execution trace, a Kineto trace, a "
+            "Flight Recorder dump or a Chakra file."
+        )
+    else:
+        _leave_out(records, f"not a trace: {detected.what}")
+    return records
+
+
+def _leave_out(records: FileRecords, reason: str) -> None:
+    records.tally.read = 1
+    records.tally.leave_out(reason)
+
+
+def broken(path: str, facts: dict[str, Any], problem: str) -> FileRecords:
+    """Return what is left of a file nothing could be read of: its facts and the problem in one line."""
+    return FileRecords(path, facts | {"problem": problem})

@@ -1,0 +1,71 @@
+"""FileRecords as bytes, from the process that read a file to the one that asked for it.
+
+In and out: a stream. A message is its length (8 bytes), a JSON header, and the tables in Arrow form.
+Decided here: nothing is unpickled; what goes over is text, numbers and columns.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import IO, Any
+
+import orjson
+import polars as pl
+
+from graphstore.model.records import FileRecords, complete, table_schema
+from graphstore.model.tally import Tally
+
+LENGTH_BYTES = 8
+
+
+def send_message(stream: IO[bytes], content: bytes) -> None:
+    """Write one message."""
+    stream.write(len(content).to_bytes(LENGTH_BYTES, "big"))
+    stream.write(content)
+    stream.flush()
+
+
+def receive_message(stream: IO[bytes]) -> bytes | None:
+    """Return the next message; None where the stream ends, be it inside one."""
+    head = stream.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "big")
+    content = stream.read(size)
+    return content if len(content) == size else None
+
+
+def send_records(stream: IO[bytes], records: FileRecords) -> None:
+    """Write the records of a file."""
+    tables = {name: _arrow(table) for name, table in records.tables.items()}
+    header = {
+        "path": records.path,
+        "facts": records.facts,
+        "groups": records.groups,
+        "thread_names": [[*thread, name] for thread, name in records.thread_names.items()],
+        "tally": [records.tally.read, records.tally.kept, records.tally.left_out],
+        "tables": list(tables),
+    }
+    send_message(stream, orjson.dumps(header))
+    for content in tables.values():
+        send_message(stream, content)
+
+
+def receive_records(stream: IO[bytes], header: dict[str, Any]) -> FileRecords | None:
+    """Return the records `header` begins; None where the stream ends inside them."""
+    records = FileRecords(header["path"], header["facts"], groups=header["groups"])
+    records.thread_names = {(process, thread): name for process, thread, name in header["thread_names"]}
+    records.tally = Tally(*header["tally"])
+    for name in header["tables"]:
+        content = receive_message(stream)
+        if content is None:
+            return None
+        # Absent columns come as one null for all rows; written out they would be a third of the memory.
+        records.tables[name] = complete(pl.read_ipc(content), table_schema(name))
+    return records
+
+
+def _arrow(table: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.select(column for column in table if column.null_count() < table.height).write_ipc(buffer)
+    return buffer.getvalue()
