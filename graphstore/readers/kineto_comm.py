@@ -3,6 +3,7 @@
 In:  name and arguments of a host op or an NCCL kernel. Out: comm_args, with the keys explained there, and
     pg_ranks   global ranks of the group, where Kineto did not shorten the list
     comms_id   hash of group, number and membership (2026)
+src_rank and dst_rank are global ranks here; peer is a place in the group.
 The names of the arguments: trace-formats facts, §2. What the call is, and on which group: link/.
 """
 
@@ -71,9 +72,20 @@ def recorded_comm_args(args: Args) -> dict[str, Any]:
         found["root_rank"] = rank
     if kind in P2P_KINDS:
         found["is_p2p"] = True
-        peer = found.get("dst_rank" if kind == "send" else "src_rank", rank)
+        peer = _peer(rank, found.get("dst_rank" if kind == "send" else "src_rank"), found.get("pg_ranks"))
         found |= {} if peer is None else {"peer": peer}
     return found
+
+
+def _peer(place: Any, global_rank: Any, pg_ranks: list[int] | None) -> Any:
+    """Return the other side of a send or recv as its place in the group.
+
+    That is what Rank says of such a call; Src Rank and Dst Rank are global (saveNcclMeta in torch's
+    profiler util.cpp), so alone they need the members.
+    """
+    if place is not None:
+        return place
+    return pg_ranks.index(global_rank) if pg_ranks and global_rank in pg_ranks else None
 
 
 def host_comm_args(name: str, args: Args) -> dict[str, Any]:
