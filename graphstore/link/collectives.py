@@ -20,7 +20,7 @@ from graphstore.link.forest import nearest_marked
 from graphstore.link.nesting import Bools, Ints
 from graphstore.link.process_groups import Groups
 from graphstore.model.collectives import P2P_KINDS, is_collective_kernel
-from graphstore.model.records import frame
+from graphstore.model.records import empty, frame
 
 # ProcessGroupNCCL records the root, not the caller, in the rank field of these; the peer in that of P2P
 ROOTED_KINDS = ("broadcast", "reduce", "gather", "scatter")
@@ -44,8 +44,9 @@ def find_calls(
         for call, worker in sorted(ops.worker_of_call.items())
     ]
     rows += [_kernel_row(kernel, kernels, groups) for kernel in by_call.get(-1, [])]
-    columns = {key: [row.get(key) for row in rows] for key in rows[0]} if rows else {}
-    return frame("comm_calls", columns)
+    if not rows:
+        return empty("comm_calls")
+    return frame("comm_calls", {key: [row[key] for row in rows] for key in rows[0]})
 
 
 def comm_kinds(calls: pl.DataFrame, height: int) -> pl.Series:

@@ -151,7 +151,7 @@ class _Waiting:
         self._by_id: dict[str, list[tuple[int, int]]] = {}  # kind → (rf_id, row), rising
         self._by_time: dict[str, deque[CommOp]] = {}  # kind → calls without rf_id, in order of start
         for op in sorted(calls, key=lambda op: (op.start_ns, op.row)):
-            for kind in {op.kind or "", EMULATED_BY.get(op.kind or "", op.kind or "")}:
+            for kind in _done_by(op.kind):
                 if op.rf_id is None:
                     self._by_time.setdefault(kind, deque()).append(op)
                 else:
@@ -160,22 +160,28 @@ class _Waiting:
     def call_worked_for(self, op: CommOp, ops: dict[int, CommOp]) -> int | None:
         """Return the row of the call that backend op `op` does the work of, None where that is absent.
 
-        The call it lies in, by caller or by time. Else by id: ids are given as the work is queued, so it is
-        the last call before it of its kind, if that has no worker. Without ids: the earliest call without a
-        worker that began before it (`dependencies.md` 4.13: a backend's thread works in order).
+        By id: ids are given on the calling thread as the work is queued, so it is the last call of its kind
+        before it; a second op for one call only if it is recorded below it (coalesced calls). The recorded
+        parent is no proof: a worker may bear a stale one (in d2 even that of a call made after it).
+        Without ids: the call it lies in, else the earliest of its kind without a worker that began before
+        it (`dependencies.md` 4.13: a backend's threads work in order).
         """
         kind = op.kind or ""
-        for above in op.above:
-            if above in self._worker_of_call and kind in (
-                ops[above].kind,
-                EMULATED_BY.get(ops[above].kind or ""),
-            ):
-                return above
         if op.rf_id is not None:
             queue = self._by_id.get(kind, [])
             at = bisect_left(queue, (op.rf_id, -1)) - 1
-            return queue[at][1] if at >= 0 and self._worker_of_call[queue[at][1]] is None else None
+            call = queue[at][1] if at >= 0 else None
+            is_free = call is not None and (self._worker_of_call[call] is None or call in op.above)
+            return call if is_free else None
+        for above in op.above:
+            if above in self._worker_of_call and kind in _done_by(ops[above].kind):
+                return above
         waiting = self._by_time.get(kind, deque())
         while waiting and self._worker_of_call[waiting[0].row] is not None:
             waiting.popleft()
         return waiting[0].row if waiting and waiting[0].start_ns <= op.start_ns else None
+
+
+def _done_by(kind: str | None) -> set[str]:
+    """Return the kinds of backend op that can do a call of `kind`."""
+    return {kind, EMULATED_BY.get(kind, kind)} if kind else set()

@@ -41,16 +41,16 @@ class Spans:
         out[self.row] = found
         return out
 
-    def innermost(self, group: Ints, start: Ints, end: Ints) -> Ints:
-        """Return for each asked span the input place of the span that encloses it innermost, -1 for none.
+    def innermost(self, group: Ints, time: Ints) -> Ints:
+        """Return for each (thread, time) the input place of the innermost span it lies in, -1 for none.
 
-        A span that ends after every op that holds its start lies in the innermost that holds its start:
-        a call clipped by rounding still belongs to the op that made it. Ends count as inside.
+        Ends count as inside, but a span that goes on is preferred: in whole-µs files a call often starts in
+        the µs in which the op before it ends.
         """
-        before = self._entered_until(group, start + TOLERANCE_NS)
-        found = self._last_ending_after(before, end - TOLERANCE_NS, group)
+        before = self._entered_until(group, time + TOLERANCE_NS)
+        found = self._last_ending_after(before, time + TOLERANCE_NS + 1, group)
         open_ = np.flatnonzero(found < 0)
-        found[open_] = self._last_ending_after(before[open_], start[open_] - TOLERANCE_NS, group[open_])
+        found[open_] = self._last_ending_after(before[open_], time[open_] - TOLERANCE_NS, group[open_])
         return found
 
     def latest_started(self, time: Ints) -> Ints:

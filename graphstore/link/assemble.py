@@ -1,0 +1,221 @@
+"""Put the ranks of a run together: uids, files, ranks, threads, streams, groups, and one clock.
+
+In:  the RankGraphs of a run, and the records of files that belong to no rank.
+Out: a RunGraph, ready for a store. Decided here: places of uids (0 is the Run, then what the run is made of,
+then the ops rank by rank), the origin of time, and groups that only several ranks together tell.
+Linking within a rank: rank.py. What makes two groups one: process_groups.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import polars as pl
+
+import graphstore
+from graphstore.link.process_groups import Group
+from graphstore.link.run_groups import calls_with_groups, run_groups
+from graphstore.link.structure import rank_row, stream_rows, thread_rows
+from graphstore.model.ids import content_hash, uid_of
+from graphstore.model.records import EdgeTable, FileRecords, RankGraph, RunGraph, complete, node_schema
+from graphstore.model.schema import OP_KINDS
+
+NUMBERED = ("root", "encloser")  # properties that name another node of the rank
+CHAKRA = "ChakraNode"  # its clock is its own: exports count from the start of the run
+
+
+def assemble(
+    run: str, run_no: int, name: str, ranks: list[RankGraph], other_files: list[FileRecords]
+) -> RunGraph:
+    """Return the graph of a whole run; `run` is its id, `run_no` its number in the archive.
+
+    Status is left to the store. `created` is now, `content_hash` that of the files given.
+    """
+    ranks = sorted(ranks, key=lambda graph: graph.rank)
+    groups = run_groups(ranks)
+    calls = [calls_with_groups(graph, groups) for graph in ranks]
+    others = [record.facts for record in other_files]
+    structure = _Structure(run, run_no)
+    files = structure.add("TraceFile", [fact for graph in ranks for fact in graph.files] + others)
+    rank_uids = structure.add("Rank", [rank_row(graph) for graph in ranks])
+    threads = [row for graph in ranks for row in thread_rows(graph)]
+    streams = [row for graph in ranks for row in stream_rows(graph)]
+    thread_uids, stream_uids = structure.add("Thread", threads), structure.add("Stream", streams)
+    group_uids = structure.add("ProcessGroup", groups)
+    uid_of_rank = dict(zip((graph.rank for graph in ranks), rank_uids, strict=True))
+    uid_of_group = dict(zip((group["group"] for group in groups), group_uids, strict=True))
+
+    ops = _Ops(run, run_no, structure.places)
+    start = 0
+    for graph, comm in zip(ranks, calls, strict=True):
+        ops.add(graph, comm, files[start : start + len(graph.files)])
+        start += len(graph.files)
+    nodes, origin = ops.nodes()
+    facts = [fact for graph in ranks for fact in graph.files] + others
+    on_rank = [
+        ("TraceFile", files, [fact.get("rank") for fact in facts]),
+        ("Thread", thread_uids, [row["rank"] for row in threads]),
+        ("Stream", stream_uids, [row["rank"] for row in streams]),
+    ]
+    edges = [
+        *ops.edges(),
+        _edges("IN_RUN", "TraceFile", "Run", [(uid, run) for uid in files], pl.String),
+        _edges("IN_RUN", "Rank", "Run", [(uid, run) for uid in rank_uids], pl.String),
+        *(_on_rank(label, uids, of_rank, uid_of_rank) for label, uids, of_rank in on_rank),
+        _edges("MEMBER", "Rank", "ProcessGroup", _members(groups, uid_of_rank, uid_of_group)),
+        _in_group(nodes["CollectiveCall"], uid_of_group),
+    ]
+    return RunGraph(
+        _run_properties(run, run_no, name, [graph.rank for graph in ranks], facts, origin),
+        structure.nodes | nodes,
+        [table for table in edges if table.frame.height],
+    )
+
+
+class _Structure:
+    """The nodes a run is made of beside its ops; `places` is the next free place."""
+
+    def __init__(self, run: str, run_no: int) -> None:
+        self._run = run
+        self._run_no = run_no
+        self.places = 1  # place 0 is the Run itself
+        self.nodes: dict[str, pl.DataFrame] = {}
+
+    def add(self, label: str, rows: Sequence[dict[str, Any]]) -> list[int]:
+        """Add the nodes of one label; return their uids."""
+        uids = [uid_of(self._run_no, self.places + n) for n in range(len(rows))]
+        self.places += len(rows)
+        schema = node_schema(label)
+        columns = {key: [row.get(key) for row in rows] for key in schema}
+        frame = pl.DataFrame(
+            columns | {"uid": uids, "run": [self._run] * len(rows)}, schema=schema, strict=False
+        )
+        self.nodes[label] = frame
+        return uids
+
+
+class _Ops:
+    """The ops of all ranks, numbered by uid; `nodes` and `edges` give them when all ranks are in."""
+
+    def __init__(self, run: str, run_no: int, first: int) -> None:
+        self._run = run
+        self._next = uid_of(run_no, first)
+        self._frames: dict[str, list[pl.DataFrame]] = {label: [] for label in OP_KINDS}
+        self._edges: dict[str, list[pl.DataFrame]] = {}
+
+    def add(self, graph: RankGraph, comm: pl.DataFrame, file_uids: Sequence[int]) -> None:
+        """Add one rank: its n become uids, its file places uids of TraceFiles. `comm` are its calls."""
+        files = pl.Series([*file_uids, None], dtype=pl.Int64)
+        for label, frame in (graph.nodes | {"CollectiveCall": comm}).items():
+            at_file = frame["trace_file"].fill_null(len(file_uids))
+            numbered = [pl.col(name) + self._next for name in NUMBERED if name in frame.columns]
+            self._frames[label].append(
+                complete(
+                    frame.with_columns(
+                        (pl.col("n") + self._next).alias("uid"),
+                        pl.lit(self._run).alias("run"),
+                        files.gather(at_file).alias("trace_file"),
+                        *numbered,
+                    ),
+                    node_schema(label),
+                )
+            )
+        for kind, edges in graph.edges.items():
+            moved = edges.with_columns(pl.col("src") + self._next, pl.col("dst") + self._next)
+            self._edges.setdefault(kind, []).append(moved)
+        self._next += sum(frame.height for frame in (graph.nodes | {"CollectiveCall": comm}).values())
+
+    def nodes(self) -> tuple[dict[str, pl.DataFrame], int | None]:
+        """Return {label: frame} with times since the origin of the run, and that origin (ns) if any."""
+        joined = {
+            label: pl.concat(frames) if frames else pl.DataFrame(schema=node_schema(label))
+            for label, frames in self._frames.items()
+        }
+        origin = _earliest([frame for label, frame in joined.items() if label != CHAKRA])
+        chakra_origin = _earliest([joined[CHAKRA]])
+        relative = {
+            label: frame.with_columns(
+                pl.col("start_ns") - ((chakra_origin if label == CHAKRA else origin) or 0)
+            )
+            for label, frame in joined.items()
+        }
+        return relative, chakra_origin if origin is None else origin
+
+    def edges(self) -> list[EdgeTable]:
+        """Return the edges between ops, one table a type."""
+        return [EdgeTable(kind, "Op", "Op", pl.concat(frames)) for kind, frames in self._edges.items()]
+
+
+def _earliest(frames: Sequence[pl.DataFrame]) -> int | None:
+    starts = [frame["start_ns"].min() for frame in frames]
+    return min((start for start in starts if isinstance(start, int)), default=None)
+
+
+def _edges(
+    kind: str, source: str, target: str, pairs: Sequence[tuple[Any, Any]], to: Any = pl.Int64
+) -> EdgeTable:
+    frame = pl.DataFrame(pairs, schema={"src": pl.Int64, "dst": to}, orient="row")
+    return EdgeTable(kind, source, target, frame)
+
+
+def _on_rank(label: str, uids: Sequence[int], ranks: Sequence[Any], uid_of_rank: dict[int, int]) -> EdgeTable:
+    pairs = [(uid, uid_of_rank[rank]) for uid, rank in zip(uids, ranks, strict=True) if rank in uid_of_rank]
+    return _edges("ON_RANK", label, "Rank", pairs)
+
+
+def _members(
+    groups: Sequence[Group], uid_of_rank: dict[int, int], uid_of_group: dict[str, int]
+) -> list[tuple[int, int]]:
+    """Return (rank, group) for the members whose ranks are loaded."""
+    return [
+        (uid_of_rank[rank], uid_of_group[group["group"]])
+        for group in groups
+        for rank in group["members"]
+        if rank in uid_of_rank
+    ]
+
+
+def _in_group(calls: pl.DataFrame, uid_of_group: dict[str, int]) -> EdgeTable:
+    keys = pl.DataFrame(
+        {"group": list(uid_of_group), "dst": list(uid_of_group.values())},
+        schema={"group": pl.String, "dst": pl.Int64},
+    )
+    joined = calls.select("uid", "group").join(keys, on="group", maintain_order="left")
+    return EdgeTable("IN_GROUP", "Op", "ProcessGroup", joined.select(pl.col("uid").alias("src"), "dst"))
+
+
+def _run_properties(
+    run: str, run_no: int, name: str, ranks: list[int], facts: list[dict[str, Any]], origin: int | None
+) -> dict[str, Any]:
+    """Return the properties of the Run."""
+    sizes = [fact["world_size"] for fact in facts if fact.get("world_size")]
+    return {
+        "uid": uid_of(run_no, 0),
+        "run": run,
+        "name": name,
+        "run_no": run_no,
+        "world_size": max(sizes, default=len(ranks)),
+        "ranks": ranks,
+        "origin_ns": origin,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "tool_version": graphstore.__version__,
+        "content_hash": content_hash(fact["sha256"] for fact in facts if fact.get("sha256")),
+        "tags": [],
+        "ledger": orjson.dumps(ledger(facts)).decode(),
+    }
+
+
+def ledger(facts: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return {file kind: files, records read, kept and left out by reason}, summed over the files."""
+    out: dict[str, dict[str, Any]] = {}
+    for fact in facts:
+        of_kind = out.setdefault(str(fact.get("kind")), {"files": 0, "read": 0, "kept": 0, "left_out": {}})
+        of_kind["files"] += 1
+        of_kind["read"] += fact.get("records_read") or 0
+        of_kind["kept"] += fact.get("kept") or 0
+        for reason, count in orjson.loads(fact.get("left_out") or "{}").items():
+            of_kind["left_out"][reason] = of_kind["left_out"].get(reason, 0) + count
+    return out
