@@ -222,12 +222,19 @@ def kglite_store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
+@contextlib.contextmanager
+def alone(server: Server) -> Iterator[None]:
+    """Wipe the server and hold it for one test or module alone, also against other test runs on it."""
+    name = hashlib.sha256(server.uri.encode()).hexdigest()[:16]
+    with locked(Path(tempfile.gettempdir()) / f"graphstore-tests-{name}.lock"):
+        wipe(server)
+        yield
+
+
 @pytest.fixture
 def neo4j_wiped(neo4j_server: Server) -> Iterator[Server]:
-    """Return the server, empty and this test's alone, also against other test runs on the same server."""
-    name = hashlib.sha256(neo4j_server.uri.encode()).hexdigest()[:16]
-    with locked(Path(tempfile.gettempdir()) / f"graphstore-tests-{name}.lock"):
-        wipe(neo4j_server)
+    """Return the server, empty and this test's alone."""
+    with alone(neo4j_server):
         yield neo4j_server
 
 

@@ -1,0 +1,80 @@
+"""Cases for the checks and looks at communication."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.queries.cases import Case, case
+from tests.queries.graphs import GraphBuilder
+
+
+def call(g: GraphBuilder, kind: str = "all_reduce", **properties: Any) -> int:
+    """Add a communication call."""
+    return g.node("CollectiveCall", kind, collective_kind=kind, **properties)
+
+
+def group(g: GraphBuilder, key: str, members: list[int], **properties: Any) -> int:
+    """Add a process group."""
+    return g.node("ProcessGroup", key, group=key, pg_name=key[0], members=members, **properties)
+
+
+@case
+def calls_of_no_known_group(g: GraphBuilder) -> Case:
+    """Two of three calls of rank 0; rank 1 knows its group."""
+    bare = [call(g), call(g)]
+    call(g, group="0[0-1]")
+    call(g, group="0[0-1]", rank=1)
+    return Case("communication/find_unknown_groups", g.build(), [(0, 2, 3, bare)])
+
+
+@case
+def calls_of_known_groups(g: GraphBuilder) -> Case:
+    """Every call has its group."""
+    call(g, group="0[0-1]")
+    return Case("communication/find_unknown_groups", g.build(), [])
+
+
+@case
+def groups_and_their_calls(g: GraphBuilder) -> Case:
+    """A group with two calls and one with none."""
+    whole = group(g, "0[0-1]", [0, 1], pg_desc="default_pg", backend="nccl", origin="et_init", complete=True)
+    group(g, "1[0]", [0], origin="communication", complete=False)
+    for _ in range(2):
+        g.edge("IN_GROUP", call(g, group="0[0-1]"), whole)
+    rows = [
+        ("0[0-1]", "0", "default_pg", [0, 1], "nccl", "et_init", True, 2),
+        ("1[0]", "1", None, [0], None, "communication", False, 0),
+    ]
+    return Case("communication/show_groups", g.build(), rows)
+
+
+@case
+def calls_counted_by_group(g: GraphBuilder) -> Case:
+    """By group, rank and kind; calls of no known group come last."""
+    call(g, group="0[0-1]", size_bytes=8, collective_seq_id=4)
+    call(g, group="0[0-1]", size_bytes=4, collective_seq_id=6)
+    call(g, "broadcast", group="0[0-1]", rank=1)
+    call(g)
+    rows = [
+        ("0[0-1]", 0, "all_reduce", 2, 12, 4, 6),
+        ("0[0-1]", 1, "broadcast", 1, 0, None, None),
+        (None, 0, "all_reduce", 1, 0, None, None),
+    ]
+    return Case("communication/count_calls_by_group", g.build(), rows)
+
+
+@case
+def calls_of_one_rank_in_time(g: GraphBuilder) -> Case:
+    """Ascending by start; one without a time comes last; the other rank's do not come."""
+    late = call(
+        g, start_ns=50, duration_ns=5, group="0[0-1]", collective_seq_id=2, dtype="float", size_bytes=4
+    )
+    bare = call(g, "send", node_id=9)
+    early = call(g, start_ns=10, duration_ns=5)
+    call(g, rank=1)
+    rows = [
+        (early, None, "all_reduce", None, None, None, None, 10, 5),
+        (late, None, "all_reduce", "0[0-1]", 2, "float", 4, 50, 5),
+        (bare, 9, "send", None, None, None, None, None, None),
+    ]
+    return Case("communication/show_calls", g.build(), rows, {"rank": 0})

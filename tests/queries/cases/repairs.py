@@ -1,0 +1,1 @@
+"""Cases for the statements that repairs read by and write with."""
