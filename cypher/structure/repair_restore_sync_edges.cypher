@@ -1,4 +1,4 @@
-// Make recorded SYNC edges again, with what said so.
+// Make SYNC edges: recorded ones again, or the order of a stream; `rule` says which.
 // param rows: rows, {src, dst, rule} with uids
 // writes: SYNC
 // column edges: int, edges made

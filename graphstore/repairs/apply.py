@@ -21,6 +21,7 @@ from graphstore.repairs.change import Change, Fault, Plan
 from graphstore.repairs.edits import (
     Edits,
     chakra_place_statements,
+    dropped_ctrl_edges,
     in_parts,
     place_statements,
     statement,
@@ -103,6 +104,9 @@ def _edits(run: str, due: Sequence[Change]) -> Edits:
         if before.get("edge") is not None:
             edge = before["edge"]
             edits.removed.setdefault(edge["kind"], []).append({"src": edge["src"], "dst": edge["dst"]})
+        if after.get("edge") is not None:
+            edge = dict(after["edge"])
+            edits.restored.setdefault(edge.pop("kind"), []).append(edge)
     return edits
 
 
@@ -129,15 +133,10 @@ def _places(
     created = {change.uid: change.after["created"]["name"] for change in own if "created" in change.after}
     if callers:
         yield from place_statements(store, run, rank, callers, created)
-    dropped = [
-        edge
-        for edge in (change.before["edge"] for change in own if "edge" in change.before)
-        if edge["kind"] == "CTRL"
-    ]
+    dropped = dropped_ctrl_edges(change.before for change in own)
     if dropped:
-        before = [entry["edge"] for row in standing.values() for entry in row["before"] if "edge" in entry]
-        gone = [(edge["src"], edge["dst"]) for edge in [*dropped, *before] if edge["kind"] == "CTRL"]
-        yield from chakra_place_statements(store, run, rank, gone)
+        held = dropped_ctrl_edges(entry for row in standing.values() for entry in row["before"])
+        yield from chakra_place_statements(store, run, rank, [*dropped, *held])
 
 
 def _repairs(run: str, due: Sequence[Change], standing: dict[str, Row]) -> list[Row]:

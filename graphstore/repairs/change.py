@@ -6,7 +6,7 @@
 |-------------|-----------------------------------------|---------------------------------------------------|
 | parent      | uid or None                             | the one CTRL edge into the node                   |
 | node_id     | int or None                             | its node_id (with node_id_origin)                 |
-| edge        | {kind, src, dst, rule} or None          | an edge between two nodes, dropped                |
+| edge        | {kind, src, dst, rule} or None          | an edge between two nodes, dropped or added       |
 | created     | properties or None                      | a synthetic node                                  |
 """
 

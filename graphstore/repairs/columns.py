@@ -1,8 +1,8 @@
 """One rank's host ops and edges as numpy columns, the form every rule of this room reckons with.
 
 In:  a store, a run, a rank.
-Out: `RankOps`: places 0 … n-1 in ascending uid, callers and enclosers as places, -1 for none; `OrderNodes`
-     and `Edges` of back_edges.py.
+Out: `RankOps`: places 0 … n-1 in ascending uid, callers and enclosers as places, -1 for none; `OrderNodes`,
+     `Edges` and `DeviceOps` of the rules that are about edges.
 Nothing is decided here; which ops are at fault is told by the queries of each rule.
 """
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from graphstore.queries.run import run_query
 from graphstore.repairs.back_edges import KINDS, Edges, OrderNodes
+from graphstore.repairs.stream_order import DeviceOps
 from graphstore.repairs.tree import NONE, Bools, Ints
 from graphstore.store.base import Store
 
@@ -129,6 +130,15 @@ def read_edges(store: Store, run: str, rank: int, nodes: OrderNodes, callers: di
         rule=[
             text for kind in ends for text in (sync["rule"] if kind == "SYNC" else [""] * len(ends[kind][0]))
         ],
+    )
+
+
+def read_device_ops(store: Store, run: str, rank: int) -> DeviceOps:
+    """Return the device ops of one rank that a merged trace or Chakra file has ids for."""
+    row = run_query(store, run, "structure/show_device_op_columns", rank=rank).row(0, named=True)
+    numbers = ("uid", "device", "stream", "start_ns", "duration_ns")
+    return DeviceOps(
+        rank=rank, **{name: np.asarray(row[name], dtype=np.int64) for name in numbers}, name=row["name"]
     )
 
 

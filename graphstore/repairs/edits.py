@@ -30,7 +30,7 @@ class Edits:
 
     created: list[Row] = field(default_factory=list)  # {uid, properties}
     removed: dict[str, list[Row]] = field(default_factory=dict)  # type → {src, dst}
-    restored: dict[str, list[Row]] = field(default_factory=dict)  # type → {src, dst[, rule]}
+    restored: dict[str, list[Row]] = field(default_factory=dict)  # type → {src, dst[, rule]}, without a mark
     added: list[Row] = field(default_factory=list)  # {parent, child, repair, rule, confidence}
     node_ids: list[Row] = field(default_factory=list)  # {uid, node_id, node_id_origin}
 
@@ -102,6 +102,12 @@ def chakra_place_statements(
     yield from in_parts(
         "repair_set_places", [new for new, old in zip(fresh, stale, strict=True) if new != old]
     )
+
+
+def dropped_ctrl_edges(before: Iterable[Row]) -> list[tuple[int, int]]:
+    """Return the ends of the CTRL edges that changes drop, from their old values."""
+    edges = (entry["edge"] for entry in before if entry.get("edge") is not None)
+    return [(edge["src"], edge["dst"]) for edge in edges if edge["kind"] == "CTRL"]
 
 
 def _ints(values: Sequence[int]) -> Ints:

@@ -76,8 +76,7 @@ def plan_orphans(ops: RankOps, orphans: Ints) -> tuple[list[Change], Ints]:
     adoption = Adoption(ops, orphans, frozenset(cut), restored, places, Forest(parent), parent, [])
     for found in restored.values():
         _place_span(adoption, found)
-    # by rf_id: of two gloo workers that could be of one call, the one entered first gets it
-    for orphan in [*orphans[np.argsort(ops.rf_id[orphans], kind="stable")].tolist(), *cut]:
+    for orphan in [*orphans.tolist(), *cut]:
         if orphan not in adoption.places.process_roots:
             _adopt(adoption, orphan)
     if (adoption.parent == len(ops)).any():
@@ -194,8 +193,6 @@ def _adopt(adoption: Adoption, orphan: int) -> None:
     for rule, candidate in _candidates(adoption, orphan):
         if adoption.forest.join(orphan, candidate):
             adoption.parent[orphan] = candidate
-            if rule == "worker_of_call":
-                adoption.places.calls_with_worker.add(candidate)
             adoption.changes.append(_adopted(adoption, orphan, rule, candidate))
             return
 
@@ -265,11 +262,10 @@ def _why(adoption: Adoption, orphan: int, rule: str, parent: int) -> str:
     ops = adoption.ops
     if rule == "recreate_root":
         return "the process root is absent too and is created again"
-    title = ops.title(parent)
     if rule == "restore_from_kineto":
-        if not ops.has_time[orphan]:
-            return f"{title} is restored under that id"
-        return f"{title}, restored under that id, encloses it on its thread"
+        name = f"{ops.name[parent]}, restored under that id"
+        return f"{name}, encloses it on its thread" if ops.has_time[orphan] else f"{name}, is it"
+    title = ops.title(parent)
     if rule == "enclosing_op":
         return f"{title} is the innermost recorded op that encloses it in time on its thread"
     if rule == "worker_of_call":

@@ -30,7 +30,6 @@ class Places:
         self._ops = ops
         self._encloser = _recorded_encloser(ops.encloser, recorded)
         self._calls = _calls_by_kind(ops)
-        self.calls_with_worker = _calls_with_worker(ops)
         roots = ops.named(PROCESS_ROOT)
         self.process_roots = frozenset(roots.tolist())
         self.process_root = int(roots[0]) if roots.size else len(ops)
@@ -52,8 +51,9 @@ class Places:
     def call_of_worker(self, place: int) -> int:
         """Return the c10d call a gloo op works for; -1 for another op, or when no call fits.
 
-        It is the call of its kind with the largest rf_id below its own (ids rise in the order of entry),
-        unless that has its worker already: then the ids do not tell.
+        It is the call of its kind with the largest rf_id below its own: an id is given as the work is queued,
+        right after that of the call (so in every pair of the recorded sets). The recorded caller of a worker
+        says nothing: it is whatever was open on the main thread (d2: worker 145 below call 149, not 144).
         """
         name = self._ops.name[place]
         rf_id = int(self._ops.rf_id[place])
@@ -66,7 +66,7 @@ class Places:
             before = int(np.searchsorted(rf_ids, rf_id)) - 1
             if before >= 0 and (best == NONE or rf_ids[before] > self._ops.rf_id[best]):
                 best = int(places[before])
-        return NONE if best in self.calls_with_worker else best
+        return best
 
     def thread_root(self, tid: int, node_id: int) -> int:
         """Return the thread root of a tid: the last with an id below `node_id`, else the first; -1: none."""
@@ -97,12 +97,6 @@ def _calls_by_kind(ops: RankOps) -> dict[str, tuple[Ints, Ints]]:
         kind: (ops.rf_id[places], np.asarray(places, dtype=np.int64))
         for kind, places in places_by_kind.items()
     }
-
-
-def _calls_with_worker(ops: RankOps) -> set[int]:
-    """Return the c10d calls that have a gloo op below them."""
-    workers = ops.named(re.compile(GLOO))
-    return {int(call) for call in ops.parent[workers] if call != NONE and C10D.match(ops.name[call])}
 
 
 def _thread_roots(ops: RankOps) -> dict[int, list[int]]:

@@ -3,11 +3,12 @@
 In:  a store and a run. Out: a `Plan`; nothing is written.
 Faults and their cases are counted by the queries of the catalogue; a rank they find sound is not looked at.
 Order of the rules: shared ids first (the others name ops by id), then orphans, then wrong parents, then
-edges back in time over the call tree as it will be. Each rule has its own module.
+edges back in time over the call tree as it will be, then the order of streams. Each rule has its own module.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -16,9 +17,10 @@ import polars as pl
 from graphstore.queries.run import run_query
 from graphstore.repairs.back_edges import plan_back_edges
 from graphstore.repairs.change import Change, Fault, Plan
-from graphstore.repairs.columns import RankOps, read_edges, read_order_nodes, read_rank
+from graphstore.repairs.columns import RankOps, read_device_ops, read_edges, read_order_nodes, read_rank
 from graphstore.repairs.duplicates import plan_duplicates
 from graphstore.repairs.orphans import plan_orphans
+from graphstore.repairs.stream_order import plan_stream_order
 from graphstore.repairs.tree import NONE, Ints
 from graphstore.repairs.wrong_parents import plan_wrong_parents
 from graphstore.store.base import Store
@@ -30,6 +32,8 @@ CASES = {
     "duplicate_id": ("structure/find_duplicate_ids", pl.col("records") - pl.col("ids")),
     "sync_back_in_time": ("structure/find_syncs_back_in_time", pl.col("edges")),
 }
+# gone once every change that answers them is applied; their cases are not counted one by one
+MENDED_AS_A_WHOLE = ("cycle", "gpu_leaves")
 
 
 def plan(store: Store, run: str) -> Plan:
@@ -45,11 +49,10 @@ def plan(store: Store, run: str) -> Plan:
     for rank in sorted({rank for _, rank, _ in cases} | ordered):
         uids = sorted(uid for (_, of), children in wrong.items() if of == rank for uid in children)
         changes += _plan_rank(store, run, rank, uids, rank in ordered)
-    for change in changes:  # the cycles are all gone once every change that answers one is applied
-        for fault in change.answers:
-            if fault[0] == "cycle":
-                cases[fault] = cases.get(fault, 0) + 1
-    return Plan(run, tuple(changes), cases)
+    for rank in run_query(store, run, "structure/find_gpu_leaves")["rank"].to_list():
+        changes += plan_stream_order(read_device_ops(store, run, rank))
+    answers = Counter(fault for change in changes for fault in change.answers)
+    return Plan(run, tuple(changes), cases | {f: n for f, n in answers.items() if f[0] in MENDED_AS_A_WHOLE})
 
 
 def _count_cases(store: Store, run: str) -> dict[Fault, int]:

@@ -15,7 +15,13 @@ from typing import Any
 import orjson
 
 from graphstore.queries.run import run_query
-from graphstore.repairs.edits import Edits, chakra_place_statements, place_statements, statement
+from graphstore.repairs.edits import (
+    Edits,
+    chakra_place_statements,
+    dropped_ctrl_edges,
+    place_statements,
+    statement,
+)
 from graphstore.store.base import Statement, Store
 
 Row = dict[str, Any]
@@ -29,14 +35,15 @@ def undo(store: Store, run: str) -> int:
     repairs = run_query(store, run, "structure/show_repairs").to_dicts()
     if not repairs:
         return 0
-    before = {repair["rid"]: orjson.loads(repair["before"]) for repair in repairs}
-    statements = [
-        statement("repair_remove_made_edges"),
-        *_edits([entry for entries in before.values() for entry in entries]).statements(),
-    ]
-    for rank in sorted({repair["rank"] for repair in repairs}):
-        own = [entry for repair in repairs if repair["rank"] == rank for entry in before[repair["rid"]]]
-        statements += _places(store, run, rank, own)
+    before: dict[int, list[Row]] = {}
+    after: list[Row] = []
+    for repair in repairs:
+        before.setdefault(repair["rank"], []).extend(orjson.loads(repair["before"]))
+        after += orjson.loads(repair["after"])
+    statements = [statement("repair_remove_made_edges")]
+    statements += _edits([entry for entries in before.values() for entry in entries], after).statements()
+    for rank, entries in sorted(before.items()):
+        statements += _places(store, run, rank, entries)
     statements.append(statement("repair_remove_host_ops"))
     fids = sorted({fid for repair in repairs for fid in repair["findings"]})
     if fids:
@@ -46,9 +53,11 @@ def undo(store: Store, run: str) -> int:
     return len(repairs)
 
 
-def _edits(before: Sequence[Row]) -> Edits:
-    """Return what brings the old values back."""
+def _edits(before: Sequence[Row], after: Sequence[Row]) -> Edits:
+    """Return what brings the old values back and takes the added edges away."""
     edits = Edits()
+    for edge in (entry["edge"] for entry in after if entry.get("edge") is not None):
+        edits.removed.setdefault(edge["kind"], []).append({"src": edge["src"], "dst": edge["dst"]})
     for entry in before:
         if entry.get("parent") is not None:
             edits.restored.setdefault("CTRL", []).append({"src": entry["parent"], "dst": entry["uid"]})
@@ -65,5 +74,5 @@ def _places(store: Store, run: str, rank: int, before: Sequence[Row]) -> Iterato
     callers = {entry["uid"]: entry["parent"] for entry in before if "parent" in entry}
     if callers:
         yield from place_statements(store, run, rank, callers, {})
-    if any(entry["edge"]["kind"] == "CTRL" for entry in before if "edge" in entry):
+    if dropped_ctrl_edges(before):
         yield from chakra_place_statements(store, run, rank, [])

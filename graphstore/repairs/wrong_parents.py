@@ -4,8 +4,9 @@ In:  `RankOps`, the places of ops whose named parent does not enclose them in ti
      (a gloo worker below its c10d call is right and not among them), the parents as planned so far.
 Out: changes, and the parent array after them.
 The proven parent is the innermost recorded op that encloses the op in time on its thread; where nothing
-does: for a gloo worker its c10d call by rf_id, else the thread root of its tid. The export uses the proven
-encloser for order either way, so that nothing rests on this repair but the shape of the tree.
+does: for a gloo worker its c10d call by rf_id, else the thread root of its tid. A gloo op that hangs below
+its own call stays there, also on one thread: a send outlasts the call that asked for it. The export uses the
+proven encloser for order either way, so that nothing rests on this repair but the shape of the tree.
 """
 
 from __future__ import annotations
@@ -49,9 +50,12 @@ def plan_wrong_parents(ops: RankOps, wrong: Ints, planned: Ints) -> tuple[list[C
 
 def _proven(ops: RankOps, places: Places, place: int) -> int:
     """Return the place of the parent that time, or else the ids, give an op; -1 for none."""
+    call = places.call_of_worker(place)
+    if call != NONE and call == ops.parent[place]:
+        return call
     above = next(places.enclosers(place), NONE)
     if above == NONE:
-        above = places.call_of_worker(place)
+        above = call
     if above == NONE:
         above = places.thread_root(int(ops.tid[place]), int(ops.node_id[place]))
     return above

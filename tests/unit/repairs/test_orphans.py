@@ -186,26 +186,20 @@ def test_a_gloo_worker_before_every_call_of_its_kind_falls_back_to_its_thread_ro
     assert ids_by_child(ops, planned(ops)) == {12: ("thread_root", 2)}
 
 
-def test_a_call_that_has_its_worker_gets_no_second_one() -> None:
-    """Then the ids do not tell whose worker the orphan is; of two orphans the one entered first is taken."""
+def test_the_recorded_workers_of_a_call_say_nothing_about_whose_it_is() -> None:
+    """With work queued ahead a worker is recorded below a later call; ids follow the order of queueing."""
     ops = rank_of(
         [
             process_root(),
             thread_root(),
-            Op(10, "c10d::allreduce_", 2, rf_id=5),
-            Op(11, "gloo:all_reduce", 10, rf_id=6),
-            Op(12, "gloo:all_reduce", 99, rf_id=7),
-            Op(13, "c10d::broadcast_", 2, rf_id=8),
-            Op(15, "gloo:broadcast", 99, rf_id=10),
-            Op(14, "gloo:broadcast", 99, rf_id=9),
+            Op(206, "c10d::allreduce_", 2, rf_id=144),
+            Op(212, "c10d::allreduce_", 2, rf_id=149),
+            Op(213, "gloo:all_reduce", 212, rf_id=145, thread=7),
+            Op(214, "gloo:all_reduce", 99, rf_id=150, thread=7),
         ]
     )
 
-    assert ids_by_child(ops, planned(ops)) == {
-        12: ("thread_root", 2),
-        14: ("worker_of_call", 13),
-        15: ("thread_root", 2),
-    }
+    assert ids_by_child(ops, planned(ops)) == {214: ("worker_of_call", 212)}
 
 
 def test_without_times_orphans_hang_below_the_thread_root_of_their_tid() -> None:

@@ -57,6 +57,21 @@ def test_an_op_that_nothing_encloses_moves_to_its_thread_root_or_its_call() -> N
     assert "ran on another thread" in changes[1].reason
 
 
+def test_a_send_stays_below_the_call_that_asked_for_it() -> None:
+    """The work outlasts its c10d call on the same thread; by rf_id it is that call's all the same."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(9, "forward", 2, (0, 200)),
+            Op(10, "c10d::send", 9, (10, 50), rf_id=4),
+            Op(11, "gloo:send", 10, (40, 90), rf_id=5),
+        ]
+    )
+
+    assert planned(ops, 11) == []
+
+
 def test_an_op_without_a_better_parent_stays() -> None:
     """No encloser, no thread root: nothing is proven, the finding stays."""
     ops = rank_of([process_root(), Op(10, "ended", 1, (0, 50)), Op(12, "child", 10, (70, 80), tid=4)])
