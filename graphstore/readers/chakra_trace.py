@@ -27,6 +27,7 @@ from graphstore.chakra import (
 from graphstore.errors import TraceFormatError
 from graphstore.model.records import FileRecords, complete, table_schema
 from graphstore.readers.columns import IntLists
+from graphstore.readers.execution_trace import process_groups
 from graphstore.readers.source import Source
 
 KNOWN_VERSIONS = ("0.0.4",)  # trace-format facts: unchanged since 2023-10
@@ -108,6 +109,7 @@ def read_chakra_trace(source: Source) -> FileRecords:
             ) from error
     records = FileRecords(source.path, _facts(source, messages, metadata, table.rows))
     records.tables["chakra_nodes"] = table.frame()
+    records.groups = process_groups(table.groups)
     records.tally.read = records.tally.kept = table.rows
     return records
 
@@ -122,6 +124,7 @@ class _Table:
         self._deps = {name: IntLists() for name in _DEPS}
         self._frames: list[pl.DataFrame] = []
         self._fragments = _Fragments()
+        self.groups: list[Any] = []  # process groups as METADATA nodes write them
 
     def add(self, node: Node) -> None:
         """Append a node; TraceFormatError when its id or a dep does not fit 64 signed bits."""
@@ -153,6 +156,8 @@ class _Table:
             )
         )
         self.rows += 1
+        if kind == "METADATA_NODE":
+            self.groups += _groups_written(node.inputs.values)
         if len(self._batch) == NODES_AT_ONCE:
             self._flush()
 
@@ -255,6 +260,19 @@ def _texts(node: Node) -> list[str | None]:
     for side, info in (("inputs", node.inputs), ("outputs", node.outputs)):
         out += [info.values, info.shapes, info.types] if node.HasField(side) else [None] * 3
     return out
+
+
+def _groups_written(values: str) -> list[Any]:
+    """Return the groups of a process_group:init node: one text that holds a JSON list, itself in a list.
+
+    The converter writes that list as Python does (`['[{…}]']`), we as JSON; anything else holds no groups.
+    """
+    try:
+        text = values[2:-2] if values.startswith("['") else orjson.loads(values)[0]
+        groups = orjson.loads(text)
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        return []
+    return groups if isinstance(groups, list) else []
 
 
 def _with_times(nodes: pl.DataFrame) -> pl.DataFrame:

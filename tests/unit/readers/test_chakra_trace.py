@@ -184,6 +184,30 @@ def test_the_head_of_the_file_becomes_facts(tmp_path: Path) -> None:
     assert (strange["schema"], strange["schema_known"]) == ("9.9", False)
 
 
+@pytest.mark.parametrize("values", ["['%s']", "[%s]"])
+def test_process_groups_are_read_from_their_metadata_node(tmp_path: Path, values: str) -> None:
+    """The group list is read back, whether written as the converter writes it or as our export does."""
+    listed = json.dumps([{"pg_name": "0", "pg_desc": "default_pg", "group_size": 2, "ranks": []}])
+    node = Node(name="## process_group:init ##", type=NodeType.METADATA_NODE)
+    node.inputs.values = values % (listed if "'" in values else json.dumps(listed))
+
+    (group,) = read(tmp_path, chakra_bytes([node])).groups
+
+    assert (group["pg_name"], group["ranks"], group["group_size"]) == ("0", [0, 1], 2)
+
+
+@pytest.mark.parametrize("values", ["", "[]", "['']", "[3]", "['{}']", "nonsense"])
+def test_other_metadata_nodes_have_no_groups(tmp_path: Path, values: str) -> None:
+    """A METADATA node may hold anything; what is no group list is kept as text and is no error."""
+    node = Node(name="other", type=NodeType.METADATA_NODE)
+    node.inputs.values = values
+
+    records = read(tmp_path, chakra_bytes([node]))
+
+    assert records.groups == []
+    assert nodes_of(records)["input_values"].to_list() == [values]
+
+
 @given(cut=st.integers(1, 40), data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_cut_file_keeps_its_whole_nodes(tmp_path: Path, cut: int, data: st.DataObject) -> None:
