@@ -14,26 +14,25 @@ import os
 import socket
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import neo4j
 import polars as pl
 
 from graphstore.errors import StoreError
-from graphstore.model.records import EdgeTable
-from graphstore.model.schema import LABEL_BY_NAME, LABELS, primary_labels
+from graphstore.model.schema import LABELS, primary_labels
 from graphstore.store.base import Progress
 from graphstore.store.ddl import COUNTER, LEASE
 from graphstore.store.neo4j_connection import Connection
-from graphstore.store.write import NodeTable, Prepared, batches
+from graphstore.store.write import Prepared, batches
 
 NODE_BATCH = 5_000
 EDGE_BATCH = 10_000
 DELETE_BATCH = 10_000
 BATCH_S = 300.0  # time limit of one batch
 LEASE_S = 120.0  # a lease not renewed for this long has no owner any more; a batch takes about a second
-
-_MINE = f"MATCH (l:{LEASE} {{run: $run}}) WHERE l.owner = $owner SET l.beat = timestamp()"
 
 
 class Writing:
@@ -78,68 +77,61 @@ class Writing:
 
     def fill(self, run: Prepared, progress: Progress | None) -> None:
         """Write a run whose id is free: Run (loading), nodes, edges, then Run (ready)."""
-        first = {key: run.properties[key] for key in ("uid", "run", "run_no", "name")} | {"status": "loading"}
-        self._batch("CREATE (r:Run) SET r = row", [first], "nodes_created", "Run")
-        done, total = 1, run.size
-        for table, text, counter, size in _steps(run):
-            for part in batches(table.frame, size):
-                rows = _node_rows(part) if isinstance(table, NodeTable) else _edge_rows(part)
-                self._batch(text, rows, counter, table.label if isinstance(table, NodeTable) else table.type)
-                done += part.height
-                if progress:
-                    progress("store", done, total)
-        ready = {name: value for name, value in run.properties.items() if value is not None}
-        self._batch("MATCH (r:Run {run: row.run}) SET r = row", [ready], None, "Run")
+        done, total = 0, run.size
+        for steps in _grouped(_steps(run)):
+            self._connection.write(partial(self._write, steps=steps), BATCH_S)
+            done += sum(len(step.rows) for step in steps)
+            if progress:
+                progress("store", done, total)
+        self._connection.write(partial(self._finish, properties=run.properties), BATCH_S)
 
     def remove(self) -> None:
         """Remove the run in batches, whatever its state; the Run goes last, so a killed removal can go on."""
-        status = "MATCH (r:Run {run: row}) SET r.status = 'deleting' RETURN count(r) AS n"
-        if not self._batch(status, [self.run], None, "Run"):
-            return
-        for label in _removable_labels():
-            text = (
-                f"{_MINE} WITH l MATCH (n:{label}) WHERE n.run = $run WITH n LIMIT $batch "
-                f"DETACH DELETE n RETURN count(*) AS n"
-            )
-            while self._counted(text, {"batch": DELETE_BATCH}):
-                pass
-        self._counted(f"{_MINE} WITH l MATCH (r:Run {{run: $run}}) DETACH DELETE r RETURN count(*) AS n", {})
+        while self._connection.write(self._remove_some, BATCH_S):
+            pass
 
-    def _batch(self, text: str, rows: list[Any], counter: str | None, what: str) -> int:
-        """Run `text` for each of the rows in one transaction of this lease; return the last count it returns.
+    def _renew(self, transaction: neo4j.ManagedTransaction) -> None:
+        """Renew the lease; raises StoreError when another process has taken it."""
+        text = (
+            f"MATCH (l:{LEASE} {{run: $run}}) WHERE l.owner = $owner SET l.beat = timestamp() "
+            f"RETURN count(l) AS mine"
+        )
+        held = transaction.run(text, run=self.run, owner=self.owner).single(strict=True)
+        if not held["mine"]:
+            raise StoreError(f"run {self.run}: another process took over its writing; nothing of it is shown")
 
-        Raises StoreError when the lease is lost, or `counter` (of the server's summary) is not a row's worth.
-        """
-        whole = f"{_MINE} WITH l UNWIND $rows AS row {text}"
-
-        def work(transaction: neo4j.ManagedTransaction) -> int:
-            result = transaction.run(whole, run=self.run, owner=self.owner, rows=rows)
-            record = result.single() if "RETURN" in text else None
-            counters = result.consume().counters
-            if not counters.properties_set:
-                raise self._lost()
-            made = getattr(counters, counter) if counter else len(rows)
-            if made != len(rows):
+    def _write(self, transaction: neo4j.ManagedTransaction, steps: list[Step]) -> None:
+        self._renew(transaction)
+        for step in steps:
+            counters = transaction.run(step.text, rows=step.rows).consume().counters
+            made = counters.nodes_created + counters.relationships_created
+            if made != len(step.rows):
                 raise StoreError(
-                    f"{what}: the server made {made} of {len(rows)}. "
+                    f"{step.what}: the server made {made} of {len(step.rows)}. "
                     f"The run stays invisible; import it again."
                 )
-            return int(record["n"]) if record else made
 
-        return self._connection.write(work, BATCH_S)
+    def _finish(self, transaction: neo4j.ManagedTransaction, properties: dict[str, Any]) -> None:
+        self._renew(transaction)
+        transaction.run(
+            "MATCH (r:Run {run: $run}) SET r = $properties", run=self.run, properties=properties
+        ).consume()
 
-    def _counted(self, text: str, parameters: dict[str, Any]) -> int:
-        def work(transaction: neo4j.ManagedTransaction) -> int:
-            result = transaction.run(text, run=self.run, owner=self.owner, **parameters)
-            record = result.single()
-            if not result.consume().counters.properties_set:
-                raise self._lost()
-            return int(record["n"]) if record else 0
-
-        return self._connection.write(work, BATCH_S)
-
-    def _lost(self) -> StoreError:
-        return StoreError(f"run {self.run}: another process took over its writing; nothing of it is shown")
+    def _remove_some(self, transaction: neo4j.ManagedTransaction) -> bool:
+        """Remove up to DELETE_BATCH nodes of the run, then the Run itself; return whether any is left."""
+        self._renew(transaction)
+        marked = transaction.run(
+            "MATCH (r:Run {run: $run}) SET r.status = 'deleting' RETURN count(r) AS n", run=self.run
+        ).single(strict=True)
+        left = DELETE_BATCH
+        for label in _REMOVABLE if marked["n"] else ():
+            found = f"MATCH (n:{label}) WHERE n.run = $run WITH n LIMIT $left"
+            text = f"{found} DETACH DELETE n RETURN count(*) AS n"
+            left -= transaction.run(text, run=self.run, left=left).single(strict=True)["n"]
+            if left <= 0:
+                return True
+        transaction.run("MATCH (r:Run {run: $run}) DETACH DELETE r", run=self.run).consume()
+        return False
 
 
 def is_dead(lease: dict[str, Any]) -> bool:
@@ -168,16 +160,45 @@ def allocate(transaction: neo4j.ManagedTransaction) -> int:
     return int(transaction.run(text).single(strict=True)["number"])
 
 
-def _steps(run: Prepared) -> Iterator[tuple[NodeTable | EdgeTable, str, str, int]]:
-    """Yield each table with its statement, the counter that must equal its rows, and its batch size."""
+@dataclass(frozen=True)
+class Step:
+    """Rows of one label or type, with the statement that makes one node or edge of each."""
+
+    what: str
+    text: str
+    rows: list[Any]
+
+
+def _steps(run: Prepared) -> Iterator[Step]:
+    """Yield the run in steps of at most a batch: the Run as loading, then every table in order."""
+    first = {key: run.properties[key] for key in ("uid", "run", "run_no", "name")} | {"status": "loading"}
+    yield Step("Run", "UNWIND $rows AS row CREATE (n:Run) SET n = row", [first])
     for nodes in run.nodes:
         labels = nodes.label if nodes.label == nodes.primary else f"{nodes.primary}:{nodes.label}"
-        yield nodes, f"CREATE (n:{labels}) SET n = row", "nodes_created", NODE_BATCH
+        text = f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row"
+        for part in batches(nodes.frame, NODE_BATCH):
+            yield Step(nodes.label, text, _node_rows(part))
     for edges in run.edges:
         source, target = _key(edges.source), _key(edges.target)
-        ends = f"MATCH (a:{edges.source} {{{source}: row[0]}}), (b:{edges.target} {{{target}: row[1]}})"
-        carries = " SET r = row[2]" if edges.frame.width > 2 else ""
-        yield edges, f"{ends} CREATE (a)-[r:{edges.type}]->(b){carries}", "relationships_created", EDGE_BATCH
+        text = (
+            f"UNWIND $rows AS row "
+            f"MATCH (a:{edges.source} {{{source}: row[0]}}), (b:{edges.target} {{{target}: row[1]}}) "
+            f"CREATE (a)-[r:{edges.type}]->(b){' SET r = row[2]' if edges.frame.width > 2 else ''}"
+        )
+        for part in batches(edges.frame, EDGE_BATCH):
+            yield Step(edges.type, text, _edge_rows(part))
+
+
+def _grouped(steps: Iterator[Step]) -> Iterator[list[Step]]:
+    """Yield steps in groups of about a batch of rows: small tables share a transaction."""
+    group: list[Step] = []
+    for step in steps:
+        if group and sum(len(each.rows) for each in group) + len(step.rows) > NODE_BATCH:
+            yield group
+            group = []
+        group.append(step)
+    if group:
+        yield group
 
 
 def _key(label: str) -> str:
@@ -200,10 +221,7 @@ def _edge_rows(part: pl.DataFrame) -> list[Any]:
     return [[*pair, each] for pair, each in zip(ends, properties, strict=True)]
 
 
-def _removable_labels() -> list[str]:
-    """Return the labels of a run's nodes: the kinds, not Op (their indexes on run serve the deletion)."""
-    return [label.name for label in LABELS if label.name != "Run" and "run" in _names(label.name)]
-
-
-def _names(label: str) -> set[str]:
-    return {p.name for p in LABEL_BY_NAME[label].properties}
+# The labels of a run's nodes: the kinds, not Op, because their indexes on run serve the deletion.
+_REMOVABLE = tuple(
+    label.name for label in LABELS if label.name != "Run" and any(p.name == "run" for p in label.properties)
+)
