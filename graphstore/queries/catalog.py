@@ -73,7 +73,7 @@ class Query:
     @property
     def summary(self) -> str:
         """The first sentence of the meaning."""
-        return re.split(r"(?<=[.;:])\s", self.meaning, maxsplit=1)[0].rstrip(";:")
+        return re.split(r"(?<=\.)\s", self.meaning, maxsplit=1)[0]
 
 
 @dataclass

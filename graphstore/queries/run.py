@@ -35,7 +35,7 @@ _PYTHON_TYPE: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def run_query(store: Store, run: str, name: str, **parameters: Any) -> pl.DataFrame:
+def run_query(store: Store, run: str, name: str, /, **parameters: Any) -> pl.DataFrame:
     """Return the rows of the catalogue query `name`, all of them.
 
     Raises UsageError for an unknown name, a wrong, missing or unknown parameter, or a query that writes.

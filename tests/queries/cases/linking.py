@@ -88,7 +88,7 @@ def kernels_launched_in_an_op(g: GraphBuilder) -> Case:
     return Case("linking/find_kernels_without_host_op", g.build(), [])
 
 
-def _nccl(g: GraphBuilder, inner: dict[str, int]) -> tuple[int, int]:
+def _nccl(g: GraphBuilder, inner: dict[str, Any]) -> tuple[int, int]:
     """Add record_param_comms with an nccl: op below it; return both."""
     comms = g.op("record_param_comms", **timed(0, 100))
     return comms, g.op("nccl:all_reduce", comms, **inner)
@@ -166,7 +166,7 @@ def a_way_of_more_than_ten_edges(g: GraphBuilder) -> Case:
         above = g.op(f"op {depth}", above)
         ops.append(above)
     launch, kernel = launched(g, above)
-    rows = [(1, launch, "RuntimeCall", "cudaLaunchKernel", 15, 2)]
+    rows: list[tuple[Any, ...]] = [(1, launch, "RuntimeCall", "cudaLaunchKernel", 15, 2)]
     rows += [(2 + up, uid, "HostOp", f"op {13 - up}", None, None) for up, uid in enumerate(reversed(ops))]
     return Case("linking/show_kernel_path", g.build(), rows, {"kernel": kernel})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.queries.cases import Case, case
 from tests.queries.graphs import PROCESS, THREAD, GraphBuilder
 
@@ -12,7 +14,7 @@ def roots(g: GraphBuilder, rank: int = 0) -> int:
     return g.op(THREAD, process, node_id=2, parent_id=1, rank=rank)
 
 
-def timed(start: int, length: int, thread: int = 7) -> dict[str, int]:
+def timed(start: int, length: int, thread: int = 7) -> dict[str, Any]:
     """Return the properties of an op that ran on a thread."""
     return {"start_ns": start, "duration_ns": length, "thread": thread, "process": 70}
 
