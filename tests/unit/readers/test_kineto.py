@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 from pathlib import Path
@@ -477,3 +478,25 @@ def test_the_tables_have_their_types_when_empty(tmp_path: Path) -> None:
         name: pl.Schema(table_schema(name))
         for name in ("host_ops", "runtime_calls", "kernels", "sync_events")
     }
+
+
+@given(
+    at=st.integers(0, 10**6),
+    junk=st.sampled_from(["", "null", '"', "[", "{", "1e999", "9" * 30, "}", "\x00"]),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damage_at_any_place_costs_records_not_the_program(tmp_path: Path, at: int, junk: str) -> None:
+    """A damaged file gives a balanced tally or one line that says what is wrong; nothing else is raised."""
+    events = [
+        span("cpu_op", "c10d::send", {"Concrete Inputs": ["", "", "1", "0"], "Input Dims": [[2]]}),
+        span("kernel", "ncclDevKernel_Generic", {"Process Group Ranks": "[0, 1]"}, stream=7, grid=[1, 1, 1]),
+        span("cuda_sync", wait_on_stream=7),
+    ]
+    groups = {"rank": 0, "pg_config": [{"pg_name": "0", "ranks": [0], "pg_size": 1}]}
+    text = json.dumps({"distributedInfo": groups, "traceEvents": events, "baseTimeNanoseconds": 5})
+    place = at % len(text)
+
+    with contextlib.suppress(TraceFormatError):
+        records = read(tmp_path, text[:place] + junk + text[place + 1 :])
+
+        assert records.tally.kept <= 3
