@@ -197,6 +197,7 @@ def _filled(run: Prepared, progress: Progress | None) -> Any:
         done += edges.frame.height
         if progress:
             progress("store", done, total)
+    engine.constrain(graph)
     counted = graph.shape
     if sum(counted) != total:
         raise StoreError(

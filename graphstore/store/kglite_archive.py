@@ -106,14 +106,17 @@ class Archive:
         return number
 
     def sync(self, run: str, graph: Any) -> None:
-        """Bring the index up to date with `graph`, which is what the run's file holds now."""
+        """Bring the index up to date with `graph`, which is what the run's file holds now.
+
+        Where the index can't be written the run is safe in its file all the same; entries() mends it.
+        """
         summary = _summary(graph, file_mark(self.path(run)))
-        with self._writing() as held:
+        with contextlib.suppress(StoreError), self._writing() as held:
             _change(held, {run: summary}, [])
 
     def forget(self, run: str) -> None:
-        """Take a run out of the index."""
-        with self._writing() as held:
+        """Take a run out of the index, now or, where it can't be written, with the next use."""
+        with contextlib.suppress(StoreError), self._writing() as held:
             _change(held, {}, [run])
 
     def rebuild(self) -> dict[str, Any]:
@@ -210,7 +213,10 @@ def _summary(graph: Any, mark: str) -> Summary:
     run = engine.run(graph, _columns("Run", but="file_mark"), {}, _READ_S)
     name = run["run"][0] if run.height else ""
     sums = engine.run(graph, _SUMS, {}, _READ_S).with_columns(
-        pl.lit(name).alias("run"), pl.concat_str(pl.lit(name), "kind", "name", separator="\t").alias("key")
+        pl.lit(name).alias("run"),
+        pl.concat_str(
+            pl.lit(name), pl.col("kind").fill_null(""), pl.col("name").fill_null(""), separator="\t"
+        ).alias("key"),
     )
     rows = {
         "Run": run.with_columns(pl.lit(mark).alias("file_mark")),

@@ -25,6 +25,7 @@ from graphstore.errors import GraphstoreError, QueryError, QueryTimeoutError, St
 from graphstore.model.records import POLARS_TYPE, EdgeTable
 from graphstore.model.schema import primary_labels
 from graphstore.store import values
+from graphstore.store.ddl import ddl
 from graphstore.store.write import NodeTable
 
 # Wrong rows otherwise; tests/integration/test_kglite_canary.py fails when a release cures or moves them.
@@ -191,8 +192,7 @@ _COLUMN_TYPE: dict[Any, str] = {
 def add_nodes(graph: Any, table: NodeTable) -> None:
     """Load a node table; raises StoreError when the engine did not take every row as it was."""
     labels = [table.label] if table.label != table.primary else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its report says the same, and is checked
+    with _loading(table.label):
         report = graph.add_nodes(_pandas(table.frame), table.primary, table.key, "name", labels=labels)
     _loaded(table.label, report)
     if report["nodes_created"] != table.frame.height:
@@ -204,8 +204,7 @@ def add_nodes(graph: Any, table: NodeTable) -> None:
 
 def add_edges(graph: Any, table: EdgeTable) -> None:
     """Load an edge table; raises StoreError when the engine dropped, merged or invented anything."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _loading(table.type):
         report = graph.add_relationships(
             _pandas(table.frame), table.type, table.source, "src", table.target, "dst", distinct=True
         )
@@ -216,6 +215,28 @@ def add_edges(graph: Any, table: EdgeTable) -> None:
             f"and {report['stubs_vivified']} nodes of its own. "
             f"Nothing was written; this is a defect of graphstore."
         )
+
+
+@contextlib.contextmanager
+def _loading(what: str) -> Iterator[None]:
+    """Turn an error of the bulk loader into a StoreError; its warnings only repeat the checked report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except kglite.KgError as error:
+            raise StoreError(
+                f"{what}: the engine refused the table: {one_line(error)}. Nothing was written."
+            ) from error
+
+
+def constrain(graph: Any) -> None:
+    """Make every key unique from here on, for Cypher too; raises StoreError when one is there twice."""
+    try:
+        for statement in ddl("kglite"):
+            graph.cypher(statement)
+    except kglite.KgError as error:
+        raise StoreError(f"a key is there twice: {one_line(error)}. Nothing was written.") from error
 
 
 def _loaded(what: str, report: Mapping[str, Any]) -> None:
