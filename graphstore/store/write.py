@@ -85,8 +85,9 @@ def _keys(run: str, nodes: list[NodeTable]) -> dict[str, pl.Series]:
     keys = {label: pl.concat([part.alias("key") for part in series]) for label, series in parts.items()}
     for label, series in keys.items():
         if series.null_count() or series.n_unique() < series.len():
+            without = series.len() - series.drop_nulls().n_unique()
             raise StoreError(
-                f"run {run}: {series.len() - series.n_unique()} {label} nodes share a key or have none. "
+                f"run {run}: {without} {label} nodes share a key or have none. "
                 f"Nothing was written; this is a defect of graphstore."
             )
     return keys
