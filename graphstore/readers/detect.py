@@ -57,8 +57,11 @@ class _Outline:
 
 
 def detect(source: Source) -> Detected:
-    """Return the kind of the file. Raises TraceFormatError when its text is nested too deep for a trace."""
+    """Return the kind of the file. Raises TraceFormatError when nothing can be unpacked, or
+    lists and objects are nested too deep for a trace."""
     head = source.peek(HEAD_BYTES)
+    if not head and source.damage:
+        raise TraceFormatError(f"{source.path}: {source.damage}. Nothing can be read. Copy the file again.")
     if not head.strip(b"\0"):
         return Detected(NOT_A_TRACE, "zero bytes" if head else "an empty file")
     if head.removeprefix(UTF8_MARK).lstrip()[:1] in (b"{", b"["):

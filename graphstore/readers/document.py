@@ -23,8 +23,9 @@ Record = TypeVar("Record")
 Value = TypeVar("Value")
 Decode = Callable[[bytes], list[Record]]
 
-MAX_VALUE_BYTES = 64 << 20  # one record or top-level member; a longer one is no trace
+MAX_VALUE_BYTES = 32 << 20  # one record or top-level member; a longer one is no trace
 RESYNC_BYTES = 8 << 20  # a record this long with a separator inside has lost its quotes
+MOST_UNREADABLE = 1000  # without one that can be read between; such a document is no trace
 BETWEEN = re.compile(rb"[\s,]*")
 # A separator ends with the first key of the next record, so that it is not found inside records.
 FIRST_KEY = re.compile(rb'\{\s*"[^"\\]{1,40}"\s*:')
@@ -50,6 +51,14 @@ class Window:
             return False
         self.text += block
         return True
+
+    def grow(self) -> bool:
+        """Append as much again as is there, so that a long value is not gone through once a block."""
+        wanted = min(2 * len(self.text), MAX_VALUE_BYTES + 1)
+        grown = self.more()
+        while len(self.text) < wanted and self.more():
+            pass
+        return grown
 
     def drop(self, count: int) -> None:
         """Forget the first `count` bytes."""
@@ -81,7 +90,7 @@ class Document:
         self._array = array
         self._max_depth = source.settings.max_depth
         self._window = Window(source)
-        self._bare = False
+        self._is_list = False
         self._separator: bytes | None = None
         self._gap = 0  # bytes of the separator before the next record
         self._open()
@@ -95,14 +104,13 @@ class Document:
         open_array = self.has_array
         while open_array:
             records, open_array = self._quick(decode) or self._careful(decode)
-            self.records += len(records)
             if records:
                 yield records
-        if not self._bare and not self.cut_at:
-            self._read_members()
-        if self._bare and not self.cut_at:
+        if self._is_list and self.cut_at is None:
             self._note_rest()
-        if self._source.damage and not self.cut_at:
+        elif self.has_array and self.cut_at is None:
+            self._read_members()
+        if self._source.damage and self.cut_at is None:
             self.cut_at = self._source.damage
 
     # -- top level --
@@ -114,8 +122,8 @@ class Document:
         if first not in (b"{", b"["):
             raise self._error("no JSON object or list begins here. Is it a trace?")
         self._window.drop(1)
-        self._bare = self.has_array = first == b"["
-        if not self._bare:
+        self._is_list = self.has_array = first == b"["
+        if not self._is_list:
             self._read_members()
 
     def _read_members(self) -> None:
@@ -145,9 +153,9 @@ class Document:
         """Take and decode the next top-level key or value; at the end of the document ENDED, and `cut_at`."""
         self._window.next_byte()
         while (end := self._end_of_value(0)) == INCOMPLETE:
-            self._bound(0)
-            if not self._window.more():
-                self._cut(0, "inside the text around the records")
+            self._bound()
+            if not self._window.grow():
+                self._cut("inside the text around the records")
                 return ENDED
         text = self._window.text[:end]
         try:
@@ -159,7 +167,7 @@ class Document:
 
     def _note_rest(self) -> None:
         if self._window.next_byte():
-            self._cut(0, "other text follows the end of the document and was not read")
+            self._cut("other text follows the end of the document and was not read")
 
     # -- records --
 
@@ -178,30 +186,31 @@ class Document:
         if records is None:
             return None
         window.drop(cut + self._gap)
+        self.records += len(records)
         return records, True
 
     def _careful(self, decode: Decode[Record]) -> tuple[list[Record], bool]:
         """Go record by record through the window; return the records and whether the array goes on."""
-        learning = self._separator is None
+        window, learning = self._window, self._separator is None
+        window.next_byte()
         records: list[Record] = []
         at = 0
         while not (learning and self._separator):
             start = self._skip_between(at)
-            if self._window.text[start : start + 1] == b"]":
-                self._window.drop(start + 1)
+            if window.text[start : start + 1] == b"]":
+                window.drop(start + 1)
                 return records, False
             found = self._record(decode, start)
             if found is None:
                 break
             record, at = found
             records += record
-        self._window.drop(at)
+        window.drop(at)
         if at == 0:
-            self._bound(0)
-            ended = self._window.ended  # once more after the last block, when the end is known
-            if not self._window.more() and ended:
-                where = "inside a record" if self._window.next_byte() else "after a whole record"
-                self._cut(len(records), where)
+            self._bound()
+            ended = window.ended  # once more after the last block, when the end is known
+            if not window.grow() and ended:
+                self._cut("inside a record" if window.text else "after a whole record")
         return records, self.cut_at is None
 
     def _record(self, decode: Decode[Record], start: int) -> tuple[list[Record], int] | None:
@@ -210,21 +219,23 @@ class Document:
         Its end is the next separator if the text up to there decodes, else where the brackets close.
         """
         separator = self._next_separator(start)
-        if separator is not None:
-            records = _decoded(decode, self._window.text[start:separator])
-            if records is not None:
-                return records, separator
+        record = _decoded(decode, self._window.text[start:separator]) if separator is not None else None
+        if record is not None and separator is not None:
+            self.records += 1
+            return record, separator
         end = self._end_of_value(start)
         if end == INCOMPLETE and (separator is None or self._may_go_on(start)):
             return None
+        self.records += 1
         for stop in (end, separator):
             if stop is not None and stop != INCOMPLETE:
-                cleaned = self._cleaned(decode, start, stop)
-                if cleaned is not None:
+                record = self._cleaned(decode, start, stop)
+                if record is not None:
                     self._learn(stop)
-                    return cleaned, stop
+                    return record, stop
         self.unreadable += 1
-        self.records += 1
+        if self.unreadable == self.records == MOST_UNREADABLE:
+            raise self._error(f"none of its first {self.records:,} records can be read ({self.first_error})")
         return [], separator if separator is not None else end
 
     def _may_go_on(self, start: int) -> bool:
@@ -264,13 +275,13 @@ class Document:
         except NestingError as error:
             raise self._error(f"lists and objects are {error}") from error
 
-    def _bound(self, start: int) -> None:
-        if len(self._window.text) - start > MAX_VALUE_BYTES:
+    def _bound(self) -> None:
+        if len(self._window.text) > MAX_VALUE_BYTES:
             raise self._error(f"a value goes on for more than {MAX_VALUE_BYTES:,} bytes")
 
-    def _cut(self, new: int, where: str) -> None:
+    def _cut(self, where: str) -> None:
         damage = f"; {self._source.damage}" if self._source.damage else ""
-        self.cut_at = f"byte {self._window.offset:,}, {where} ({self.records + new:,} whole records){damage}"
+        self.cut_at = f"byte {self._window.offset:,}, {where} ({self.records:,} whole records){damage}"
 
     def _error(self, what: str) -> TraceFormatError:
         return TraceFormatError(

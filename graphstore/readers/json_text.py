@@ -16,7 +16,7 @@ INCOMPLETE = -1
 STRING = rb'"[^"\\]*+(?:(?:\\.|"(?!\s*+[,:}\]]))[^"\\]*+)*+"'
 # From one bracket to the next, over strings and all else; a lone quote is a string that does not end here.
 BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb')*+([{}\[\]"])', re.DOTALL)
-SCALAR = re.compile(rb'[^\s,:{}\[\]"]+(?=[\s,}\]])')
+SCALAR = re.compile(rb'[^\s,:{}\[\]"]++(?=[\s,}\]])')
 WHOLE_STRING = re.compile(STRING + rb"(?=\s*+[,:}\]])", re.DOTALL)
 CLEANED = re.compile(STRING + rb"|-?\b(?:nan|inf|infinity)\b", re.DOTALL | re.IGNORECASE)
 IN_STRING = re.compile(rb'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]|["\\\x00-\x1f]')
