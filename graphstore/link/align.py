@@ -31,18 +31,30 @@ def align(left: Ints, right: Ints, anchors: Pairs = (_NONE, _NONE)) -> Pairs:
     at_left, at_right = _rising(*anchors)
     if not at_left.size:
         at_left, at_right = _seed(left, right)
-    parts: list[Pairs] = []
-    edges_left = [-1, *at_left.tolist(), left.size]
-    edges_right = [-1, *at_right.tolist(), right.size]
+    if not at_left.size:
+        return _align_gap(left, right)
+    parts: list[Pairs] = [(at_left, at_right), _before(left[: at_left[0]], right[: at_right[0]])]
     # an anchor is often followed by the next one: only true gaps are aligned
-    gaps = np.flatnonzero((np.diff(edges_left) > 1) & (np.diff(edges_right) > 1))
+    gaps = np.flatnonzero((np.diff(at_left) > 1) & (np.diff(at_right) > 1))
     for gap in gaps.tolist():
-        i, j = edges_left[gap] + 1, edges_right[gap] + 1
-        found = _align_gap(left[i : edges_left[gap + 1]], right[j : edges_right[gap + 1]])
+        i, j = int(at_left[gap]) + 1, int(at_right[gap]) + 1
+        found = _align_gap(left[i : at_left[gap + 1]], right[j : at_right[gap + 1]])
         parts.append((found[0] + i, found[1] + j))
-    every_left = np.concatenate([at_left, *(part[0] for part in parts)])
-    every_right = np.concatenate([at_right, *(part[1] for part in parts)])
-    return np.sort(every_left), np.sort(every_right)
+    i, j = int(at_left[-1]) + 1, int(at_right[-1]) + 1
+    found = _after(left[i:], right[j:])
+    parts.append((found[0] + i, found[1] + j))
+    return np.sort(np.concatenate([p[0] for p in parts])), np.sort(np.concatenate([p[1] for p in parts]))
+
+
+def _after(left: Ints, right: Ints) -> Pairs:
+    """Align what lies behind the last anchor: the other sequence may go on long after this one ends."""
+    return _align_gap(left, right[: 2 * left.size + WINDOW])
+
+
+def _before(left: Ints, right: Ints) -> Pairs:
+    """Align what lies before the first anchor, from the anchor backwards."""
+    found = _after(left[::-1], right[::-1])
+    return left.size - 1 - found[0], right.size - 1 - found[1]
 
 
 def _rising(at_left: Ints, at_right: Ints) -> Pairs:

@@ -25,7 +25,8 @@ def rows_named(node_id: Ints, order: Ints, wanted_id: Ints, wanted_order: Ints, 
     """
     if not node_id.size:
         return np.full(wanted_id.size, -1, dtype=np.int64)
-    ids = np.unique(node_id)
+    ids = np.sort(node_id)
+    ids = ids[np.append(True, np.diff(ids) > 0)]  # np.unique hashes: 30 times slower on rising ids
     width = int(max(order.max(), wanted_order.max(initial=0))) + 2
     key = np.searchsorted(ids, node_id) * width + order
     by_key = np.argsort(key)

@@ -69,7 +69,7 @@ def find_launches(kernels: pl.DataFrame, calls: pl.DataFrame) -> Launches:
 
 
 def find_callers(calls: pl.DataFrame, call_group: Ints, spans: Spans) -> Ints:
-    """Return the row of the innermost host op in which each runtime call starts on its thread, -1 for none."""
+    """Return the row of the innermost host op that each runtime call starts in, on its thread; -1: none."""
     found = spans.innermost(call_group, calls["start_ns"].fill_null(0).to_numpy())
     return np.where(calls["start_ns"].is_null().to_numpy(), -1, found)
 

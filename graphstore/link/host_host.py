@@ -93,23 +93,26 @@ def could_be_seen(et: pl.DataFrame) -> Bools:
 def match_by_id(et: pl.DataFrame, kineto: pl.DataFrame) -> tuple[int, Ints]:
     """Return (how many ids of the execution trace Kineto has, the Kineto row of each op with equal name).
 
-    An id that stands on several ops of equal name joins the k-th with the k-th.
+    Where an id stands on several ops the k-th of one file meets the k-th of the other.
     """
-    with_id = pl.col("rf_id").is_not_null()
-    sides = [
-        side.select(
-            pl.int_range(pl.len()).alias("row"),
-            "rf_id",
-            "name",
-            pl.int_range(pl.len()).over("rf_id", "name").alias("turn"),
-        ).filter(with_id)
-        for side in (et, kineto)
-    ]
-    ids_meet = sides[0].join(sides[1], on="rf_id", how="semi").height
-    joined = sides[0].join(sides[1], on=["rf_id", "name", "turn"], suffix="_kineto")
+    ours, theirs = _with_turns(et["rf_id"]), _with_turns(kineto["rf_id"])
+    joined = ours.join(theirs, on=["id", "turn"], suffix="_kineto")
+    rows, kineto_rows = joined["row"].to_numpy(), joined["row_kineto"].to_numpy()
+    same = (et["name"].gather(rows) == kineto["name"].gather(kineto_rows)).to_numpy()
     partner = np.full(et.height, -1, dtype=np.int64)
-    partner[joined["row"].to_numpy()] = joined["row_kineto"].to_numpy()
-    return ids_meet, partner
+    partner[rows[same]] = kineto_rows[same]
+    return joined.height, partner
+
+
+def _with_turns(ids: pl.Series) -> pl.DataFrame:
+    """Return (id, row, turn) of the ids that are there; `turn` counts the rows of one id, 0 first."""
+    frame = pl.DataFrame({"id": ids}).with_row_index("row").drop_nulls("id")
+    again = frame["id"].is_duplicated()
+    once = frame.filter(~again).with_columns(turn=pl.lit(0, dtype=pl.Int64))
+    if not again.any():
+        return once
+    turns = frame.filter(again).with_columns(turn=pl.int_range(pl.len()).over("id"))
+    return pl.concat([once, turns])
 
 
 def external_ids(et: pl.DataFrame, kineto: pl.DataFrame) -> tuple[int, int]:
@@ -117,12 +120,10 @@ def external_ids(et: pl.DataFrame, kineto: pl.DataFrame) -> tuple[int, int]:
 
     A test only: the two counters overlap by chance, even with equal names (simple_add: 36 of 36).
     """
-    theirs = kineto.select(pl.col("external_id").alias("rf_id"), "name").drop_nulls("rf_id")
-    ours = et.select("rf_id", "name").drop_nulls("rf_id")
-    return (
-        ours.join(theirs, on="rf_id", how="semi").height,
-        ours.join(theirs, on=["rf_id", "name"], how="semi").height,
-    )
+    ours, theirs = _with_turns(et["rf_id"]), _with_turns(kineto["external_id"]).filter(pl.col("turn") == 0)
+    joined = ours.join(theirs, on="id", suffix="_kineto")
+    same = et["name"].gather(joined["row"]) == kineto["name"].gather(joined["row_kineto"])
+    return joined.height, int(same.sum())
 
 
 def refuse_other_run(match: Match, et: dict[str, Any], kineto: dict[str, Any], allow: bool) -> None:

@@ -151,10 +151,12 @@ def _sync_edges(tables: Tables, first: dict[str, int]) -> pl.DataFrame:
         frame.select("node_id", "sync_deps", pl.int_range(start, start + pl.len()).alias("n"))
         for frame, start in both
     ).drop_nulls("node_id")
+    waiting = nodes.filter(pl.col("sync_deps").list.len() > 0)
+    if not waiting.height:
+        return edge_frame("SYNC", {"src": [], "dst": [], "rule": []})
     by_id = nodes.select(pl.col("node_id").alias("dep"), pl.col("n").alias("src")).unique("dep", keep="first")
     pairs = (
-        nodes.filter(pl.col("sync_deps").list.len() > 0)
-        .select(pl.col("sync_deps").alias("dep"), pl.col("n").alias("dst"))
+        waiting.select(pl.col("sync_deps").alias("dep"), pl.col("n").alias("dst"))
         .explode("dep")
         .join(by_id, on="dep", how="inner", maintain_order="left")
         .unique(["src", "dst"], maintain_order=True)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphstore.link.process_groups import Group, Groups, listed_groups, spelled_group
+
+CALL = {"pg_name": "3", "pg_size": 2, "global_rank_start": 1, "global_rank_stride": 2}
+
+
+def listed(pg_name: str, ranks: list[int], origin: str = "et_init", **more: Any) -> Group:
+    """Return a group as a reader gives it."""
+    return {"pg_name": pg_name, "ranks": ranks, "group_size": len(ranks), "origin": origin} | more
+
+
+def test_no_ranks_means_all_ranks() -> None:
+    """`ranks: []` of a group of four are ranks 0 to 3; neither ranks nor size say nothing."""
+    groups = listed_groups([listed("0", []) | {"group_size": 4}, listed("9", []) | {"group_size": 0}])
+
+    assert [(group["group"], group["ranks"]) for group in groups] == [("0[0-3]", [0, 1, 2, 3])]
+
+
+def test_a_group_listed_twice_is_one_and_keeps_the_better_origin() -> None:
+    """Two init nodes and Kineto list one group: it is one, and each says what the other leaves open."""
+    groups = listed_groups(
+        [listed("1", [1, 0], "kineto", backend="gloo", pg_desc=None), listed("1", [0, 1], pg_desc="tp_0")]
+    )
+
+    assert len(groups) == 1
+    assert (groups[0]["origin"], groups[0]["backend"], groups[0]["pg_desc"]) == ("et_init", "gloo", "tp_0")
+
+
+def test_one_name_with_two_member_sets_is_two_groups() -> None:
+    """A name is no identity."""
+    assert len(listed_groups([listed("1", [0, 1]), listed("1", [2, 3])])) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "ranks"),
+    [
+        ({}, [1, 3]),
+        ({"global_rank_stride": -1}, None),
+        ({"global_rank_stride": 0}, None),
+        ({"global_rank_stride": 0, "pg_size": 1}, [1]),
+        ({"global_rank_start": -1}, None),
+        ({"pg_ranks": [5, 2]}, [2, 5]),
+        ({"pg_ranks": [5, 2, 1]}, None),
+        ({"pg_size": None}, None),
+        ({"pg_name": ""}, None),
+    ],
+)
+def test_a_call_spells_its_group_out_or_not(change: dict[str, Any], ranks: list[int] | None) -> None:
+    """First rank, stride and size say the members, and so does a list of them; -1 and gaps say nothing."""
+    group = spelled_group(CALL | change)
+
+    assert (group and group["ranks"]) == ranks
+
+
+def test_a_call_belongs_to_the_group_it_names() -> None:
+    """The listed group of that name is taken, with its listed members."""
+    groups = Groups(listed_groups([listed("0", [0, 1, 2, 3]), listed("3", [1, 3])]))
+
+    assert groups.of_call(CALL) == ("3[1,3]", "recorded")
+    assert [group["origin"] for group in groups.known()] == ["et_init", "et_init"]
+
+
+def test_a_group_no_file_lists_is_known_from_the_call() -> None:
+    """What the call spells out becomes a group of origin communication, once."""
+    groups = Groups([])
+
+    assert groups.of_call(CALL) == groups.of_call(CALL) == ("3[1,3]", "recorded")
+    assert [(group["group"], group["origin"]) for group in groups.known()] == [("3[1,3]", "communication")]
+
+
+def test_a_name_listed_twice_is_settled_by_size_or_members() -> None:
+    """Where neither size nor members decide, the group stays unknown."""
+    groups = Groups(listed_groups([listed("3", [1, 3]), listed("3", [0, 1, 2]), listed("3", [0, 2])]))
+
+    assert groups.of_call({"pg_name": "3", "pg_size": 3}) == ("3[0-2]", "recorded")
+    assert groups.of_call(CALL) == ("3[1,3]", "recorded")
+    assert groups.of_call({"pg_name": "3", "pg_size": 2}) == (None, None)
+
+
+def test_a_call_without_a_name_belongs_to_the_only_group_there_is() -> None:
+    """gloo records no group: with one group listed it is that one, with two or none it is unknown."""
+    one, two = [listed("0", [0, 1])], [listed("0", [0, 1]), listed("1", [0, 1])]
+
+    assert Groups(listed_groups(one)).of_call({}) == ("0[0-1]", "only_group")
+    assert Groups(listed_groups(two)).of_call({}) == (None, None)
+    assert Groups([]).of_call({}) == (None, None)
