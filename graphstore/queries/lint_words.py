@@ -193,7 +193,25 @@ def whole_node(given: Sequence[Token]) -> Iterator[Problem]:
             yield Problem(token.line, "whole_node", "name the properties instead of .*")
 
 
+def mixed_labels(given: Sequence[Token]) -> Iterator[Problem]:
+    """`:A:B` and `:C|D` on nodes of one statement: Neo4j refuses to read both."""
+    brackets: list[str] = []
+    seen: set[str] = set()
+    for index, token in enumerate(given):
+        if token.kind != "symbol":
+            continue
+        if token.text in OPENING:
+            brackets.append(token.text)
+        elif token.text in OPENING.values():
+            brackets = brackets[:-1]
+        elif token.text in ":|" and brackets[-1:] == ["("] and _symbol(given, index - 2) in (":", "|"):
+            seen.add(token.text)
+            if len(seen) == 2:
+                yield Problem(token.line, "mixed_labels", "either :A:B or :A|B in one statement")
+
+
 RULES = (
+    mixed_labels,
     forbidden_word,
     forbidden_symbol,
     unbounded_path,

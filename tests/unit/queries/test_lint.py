@@ -52,6 +52,7 @@ BROKEN = {
     "MATCH (n:Op {id: 1}) RETURN count(*) AS c": "reserved_property",
     "MATCH (n:Op) WHERE n.end = 1 RETURN count(*) AS c": "reserved_property",
     "MATCH (n:Op) RETURN count(*) AS c; MATCH (n:Op) RETURN count(*) AS c": "two_statements",
+    "MATCH (n:Op:Kernel)-[:CTRL]->(m:HostOp|Kernel) RETURN count(*) AS c": "mixed_labels",
     "CALL db.labels() YIELD label RETURN count(*) AS c": "subquery_form",
     "CALL { MATCH (n:Op) RETURN count(*) AS c } RETURN c ORDER BY c": "subquery_form",
     "MATCH (n:Op) RETURN COLLECT { MATCH (n)-[:CTRL]->(m) RETURN m.uid } AS l ORDER BY l": "subquery_form",
@@ -95,6 +96,7 @@ BROKEN = {
 }
 
 SOUND = [
+    "MATCH (n:Op:Kernel)-[:CTRL|DATA]->(m) RETURN reduce(s = 0, x IN collect(m.rank) | s + x) AS c",
     "MATCH (n:Op {uid: $u})<-[:CTRL*1..1000]-(a:Op) RETURN count(*) AS c",
     "MATCH p = shortestPath((a:Op {uid: $a})-[:CTRL|DATA*..1000]->(b:Op {uid: $b})) RETURN p",
     "MATCH (n:Op) WHERE n.run = $run AND n.rank >= 1 AND n.rank < 3 RETURN count(*) AS c // a <= b < c || d",
