@@ -10,7 +10,7 @@ rows = graphstore.api.query_run(result.imported.run, "structure/find_missing_par
 ```
 """
 
-from graphstore.api.archive import delete_run, doctor, list_runs, show_run, tag_run
+from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
 from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
 from graphstore.api.importing import ImportOptions, ImportResult, import_runs
 from graphstore.api.verbs import (
@@ -44,6 +44,7 @@ __all__ = [
     "list_queries",
     "list_runs",
     "query_run",
+    "rebuild",
     "repair_run",
     "show_query",
     "show_run",

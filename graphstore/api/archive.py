@@ -29,8 +29,8 @@ def show_run(run: str | None, settings: Settings) -> dict[str, Any]:
     with opened(settings) as store:
         run = resolve_run(store, run)
         properties = next(r for r in store.runs() if r["run"] == run)
-        files = run_query(store, run, "health/show_ledger").to_dicts()
-        counts = run_query(store, run, "health/count_labels").to_dicts()
+        files = run_query(store, run, "archive/show_ledger").to_dicts()
+        counts = run_query(store, run, "archive/count_labels").to_dicts()
         return {**properties, "files": files, "counts": counts}
 
 
@@ -48,6 +48,15 @@ def delete_run(run: str, settings: Settings) -> None:
     """Delete one run from the archive; the trace files themselves are not touched."""
     with opened(settings) as store:
         store.delete_run(resolve_run(store, run))
+
+
+def rebuild(settings: Settings) -> dict[str, Any]:
+    """Make the archive's index again from its runs, and remove what killed processes left.
+
+    Returns {runs: count, removed: what went, problems: {run: why it can't be read or removed}}.
+    """
+    with opened(settings) as store:
+        return store.rebuild()
 
 
 def doctor(settings: Settings) -> dict[str, Any]:

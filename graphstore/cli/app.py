@@ -81,8 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _call(arguments or ["--help"])
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()
         code = PIPE_CLOSED
+    if code == PIPE_CLOSED:
+        _drop_stdout()
     return code
 
 
@@ -97,14 +98,20 @@ def _call(arguments: list[str]) -> int:
         _leave(error.exit_code)
     except GraphstoreError as error:
         return _fail(str(error), error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing half written is visible in the store", INTERRUPTED)
+    except KeyboardInterrupt:
+        result = INTERRUPTED
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        result = PIPE_CLOSED  # typer ends the program itself when it meets a closed pipe
     except BrokenPipeError:
         raise
     except OSError as error:
         return _fail(f"{error.strerror or error}: {error.filename or 'while writing the output'}", 3)
     except Exception as error:  # the last line of defence: a defect is one line, too
         return _fail(_defect_line(error), 1)
+    if result == INTERRUPTED:  # typer gives this code back for most interrupts
+        return _fail("interrupted; nothing half written is visible in the store", INTERRUPTED)
     return result if isinstance(result, int) else 0
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from graphstore import api, settings
 from graphstore.cli import output
@@ -94,6 +95,15 @@ Recursive = Annotated[
 AllowMismatch = Annotated[
     bool, typer.Option("--allow-mismatch", help="Take files that look like different runs as one run.")
 ]
+
+
+class ListFirst(TyperGroup):
+    """A group of verbs whose first is `list`: without a verb, that one is meant, options and all."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `list` before the words unless they begin with a verb or ask for help."""
+        asks_list = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, ["list", *args] if asks_list else args)
 
 
 def rank_flags(words: Iterable[str] | None) -> dict[str, int]:

@@ -10,14 +10,8 @@ from graphstore import api
 from graphstore.cli import options, output
 
 app = typer.Typer(
-    help="List the queries of the catalogue, or show one.", rich_markup_mode=None, invoke_without_command=True
+    cls=options.ListFirst, help="List the queries of the catalogue, or show one.", rich_markup_mode=None
 )
-
-
-@app.callback()
-def _default(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        list_()
 
 
 @app.command(name="list")

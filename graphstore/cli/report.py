@@ -44,9 +44,14 @@ def show_imports(results: Sequence[ImportResult], form: Format) -> None:
 
 
 def say_import(result: ImportResult, quiet: bool) -> None:
-    """Say what an import did: the run and its size, files that could not be read, folders not entered."""
+    """Say what an import did: the run and its size, files not read or cut off, folders not entered."""
     for problem in result.problems:
         output.say(f"graphstore: {problem}")
+    for facts in result.files:
+        if facts.get("cut_at"):
+            output.say(
+                f"graphstore: {facts['path']}: cut off at {facts['cut_at']}; the whole records were read"
+            )
     if result.skipped_folders:
         output.say(f"not entered (--recursive does): {', '.join(result.skipped_folders)}", quiet)
     if result.unchanged:

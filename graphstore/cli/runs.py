@@ -11,17 +11,11 @@ from graphstore.cli import options, output
 from graphstore.errors import UsageError
 
 app = typer.Typer(
+    cls=options.ListFirst,
     help="List the runs of the archive; show, tag or delete one.",
     rich_markup_mode=None,
-    invoke_without_command=True,
 )
 COLUMNS = ("run", "name", "ranks", "world_size", "created", "tags")
-
-
-@app.callback()
-def _default(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        list_()
 
 
 @app.command(name="list")
