@@ -6,7 +6,7 @@
 // column of: int, communication nodes in all
 // column subjects: list[int], uids of the first 100 without
 MATCH (n:ChakraNode)
-WHERE n.run = $run AND n.comm_kind IS NOT NULL AND n.comm_kind <> 'barrier'
+WHERE n.run = $run AND n.chakra_kind STARTS WITH 'COMM_' AND coalesce(n.comm_kind, '') <> 'barrier'
 WITH n ORDER BY n.uid
 WITH n.rank AS rank, count(*) AS of, collect(CASE WHEN n.size_bytes IS NULL THEN n.uid END) AS uids
 WHERE size(uids) > 0

@@ -40,9 +40,7 @@ def _ranks_missing(rows: Rows, _: Context) -> Iterable[Draft]:
 
 
 RULES: dict[str, RuleCode] = {
-    "file_cut": per_file(
-        lambda row: f"ends at {row['cut_at']}; {counted(row['records'] or 0, 'whole record')} read"
-    ),
+    "file_cut": per_file(lambda row: f"is cut off: it ends at {row['cut_at']}"),
     "file_unreadable": per_file(lambda row: f"nothing was read: {row['problem']}"),
     "schema_unknown": per_file(
         lambda row: (

@@ -297,19 +297,22 @@ def edges_as_columns(g: GraphBuilder) -> Case:
 
 @case
 def calls_without_a_size(g: GraphBuilder) -> Case:
-    """One of three calls has no size; 0 is a size."""
-    g.node("ChakraNode", "a", node_id=1, comm_kind="all_reduce", size_bytes=4)
-    g.node("ChakraNode", "b", node_id=2, comm_kind="send", size_bytes=0)
-    bare = g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather")
-    return Case("structure/find_missing_sizes", g.build(), [(0, 1, 3, [bare])])
+    """Two of four calls have no size, one of them no type either; 0 is a size."""
+    coll = {"chakra_kind": "COMM_COLL_NODE"}
+    g.node("ChakraNode", "a", node_id=1, comm_kind="all_reduce", size_bytes=4, **coll)
+    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMM_SEND_NODE", size_bytes=0)
+    bare = [g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", **coll)]
+    bare.append(g.node("ChakraNode", "of no type", node_id=4, **coll))
+    return Case("structure/find_missing_sizes", g.build(), [(0, 2, 4, bare)])
 
 
 @case
 def nodes_that_need_no_size(g: GraphBuilder) -> Case:
     """A barrier carries no bytes, a computation has no size; a sized call is whole."""
-    g.node("ChakraNode", "a", node_id=1, comm_kind="barrier")
-    g.node("ChakraNode", "b", node_id=2)
-    g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", size_bytes=8)
+    coll = {"chakra_kind": "COMM_COLL_NODE"}
+    g.node("ChakraNode", "a", node_id=1, comm_kind="barrier", **coll)
+    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMP_NODE")
+    g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", size_bytes=8, **coll)
     return Case("structure/find_missing_sizes", g.build(), [])
 
 
@@ -384,3 +387,15 @@ def threads_with_their_ops(g: GraphBuilder) -> Case:
     g.op("c", tid=2)
     rows = [(0, 70, 7, None, 2, 5, 30), (0, None, None, 2, 1, None, None)]
     return Case("structure/show_threads", g.build(), rows)
+
+
+@case
+def calls_a_walk_from_the_root_meets(g: GraphBuilder) -> Case:
+    """A call under an absent parent is counted and not met; one that Kineto alone knows is not counted."""
+    thread = roots(g)
+    g.op("c10d::allreduce_", thread, node_id=5, parent_id=2, comm_kind="all_reduce")
+    orphan = g.op("forward", node_id=7, parent_id=4)
+    g.op("c10d::send", orphan, node_id=8, parent_id=7, comm_kind="send")
+    g.op("c10d::recv_", **timed(0, 9), comm_kind="recv")
+    roots(g, rank=1)
+    return Case("structure/count_reached_calls", g.build(), [(0, 2, 1)])
