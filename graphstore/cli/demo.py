@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -28,11 +29,15 @@ def run(
     output.show(result.rows, form)
     report.say_findings(result.converted.findings, quiet)
     report.say_repairs(result.converted.repairs, quiet)
-    recorded = sum(row["calls"] for row in result.rows)
-    lost = recorded - sum(row["without_repair"] for row in result.rows)
-    kept = sum(row["written"] for row in result.rows)
-    output.say(
-        f"Without the repair {lost} of {recorded} communication calls are lost; with it {kept} are kept.",
-        quiet,
-    )
+    output.say(sentence(result.rows), quiet)
     return 0
+
+
+def sentence(rows: Sequence[Mapping[str, int]]) -> str:
+    """Return in one sentence what the rows of the demo show."""
+    recorded = sum(row["calls"] for row in rows)
+    lost = recorded - sum(row["without_repair"] for row in rows)
+    written = sum(row["written"] for row in rows)
+    return (
+        f"Without the repair {lost} of {recorded} communication calls are lost; with it {written} are kept."
+    )

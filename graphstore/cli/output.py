@@ -11,12 +11,15 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import orjson
 import polars as pl
 
 from graphstore.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Row = Mapping[str, Any]
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
@@ -114,18 +117,9 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[object]], out: T
         out.write("  ".join(padded).rstrip() + "\n")
 
 
-def _show_table(rows: Sequence[Row], columns: list[str]) -> None:
-    values = [[row.get(name) for name in columns] for row in rows]
-    if sys.stdout.isatty():
-        _rich_table(columns, values)
-    else:
-        plain_table(columns, values, sys.stdout)
-        sys.stdout.flush()
-
-
-def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def drawn_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """Return rows as a table for rich to draw; the texts are taken as they are, not as markup."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -135,7 +129,18 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
     for row in rows:
         table.add_row(*(Text(cell(value)) for value in row))
-    Console().print(table)
+    return table
+
+
+def _show_table(rows: Sequence[Row], columns: list[str]) -> None:
+    values = [[row.get(name) for name in columns] for row in rows]
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(drawn_table(columns, values))
+    else:
+        plain_table(columns, values, sys.stdout)
+        sys.stdout.flush()
 
 
 def _is_numeric(values: Sequence[object]) -> bool:
