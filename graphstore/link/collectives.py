@@ -24,6 +24,7 @@ from graphstore.model.records import empty, frame
 
 # ProcessGroupNCCL records the root, not the caller, in the rank field of these; the peer in that of P2P
 ROOTED_KINDS = ("broadcast", "reduce", "gather", "scatter")
+GROUP_KEYS = ("pg_name", "pg_desc", "pg_size")
 
 
 def find_calls(
@@ -106,7 +107,7 @@ def _call_row(
     if kernel_rows:
         seen, at = kernels, kernel_rows[0]
     node_id = host["node_id"][call]
-    return _properties(_merged(args), op.kind, op.name, groups) | {
+    return _properties(args, op.kind, op.name, groups) | {
         "start_ns": seen["start_ns"][at],
         "duration_ns": seen["duration_ns"][at],
         "trace_file": host["trace_file"][call],
@@ -119,7 +120,7 @@ def _call_row(
 
 
 def _kernel_row(kernel: int, kernels: pl.DataFrame, groups: Groups) -> dict[str, Any]:
-    args = _merged(read_args(kernels["comm_args"][kernel]))
+    args = read_args(kernels["comm_args"][kernel])
     node_id = kernels["node_id"][kernel]
     return _properties(args, kernels["collective_kind"][kernel], kernels["name"][kernel], groups) | {
         "start_ns": kernels["start_ns"][kernel],
@@ -141,12 +142,13 @@ def _merged(args: list[Args]) -> Args:
     return out
 
 
-def _properties(args: Args, kind: str | None, name: str, groups: Groups) -> dict[str, Any]:
-    """Return what a call's arguments say, as properties of a CollectiveCall."""
+def _properties(sources: list[Args], kind: str | None, name: str, groups: Groups) -> dict[str, Any]:
+    """Return what a call's arguments say, as properties of a CollectiveCall; the best source comes first."""
     is_p2p = kind in P2P_KINDS
     rooted = kind in ROOTED_KINDS
+    group, origin, said = groups.of_call(sources)
+    args = _merged([{key: said[key] for key in GROUP_KEYS if key in said}, *sources])
     rank = _number(args, "rank_field")
-    group, origin = groups.of_call(args)
     elements, size = _number(args, "in_msg_nelems"), element_size(args.get("dtype"))
     nothing = kind == "barrier"  # c10d's barrier moves no tensor of the caller's (`decisions.md` 20)
     peer, root = _number(args, "peer"), _number(args, "root_rank")

@@ -70,9 +70,9 @@ def match_host_ops(et: pl.DataFrame, kineto: pl.DataFrame) -> Match:
     id is not in the other file is not in it.
     """
     candidates = could_be_seen(et)
-    count = int(np.count_nonzero(candidates))
     ids_meet, partner = match_by_id(et, kineto)
     agree = int(np.count_nonzero(partner >= 0))
+    count = int(np.count_nonzero(candidates | (partner >= 0)))  # an early window may hold the group init
     if et["rf_id"].count() and kineto["rf_id"].count():
         return Match("rf_id", partner, count, ids_meet, agree)
     partner, anchors = match_by_name_order(et, kineto, candidates)

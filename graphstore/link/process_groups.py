@@ -9,7 +9,7 @@ lower bound (origin inferred), which assemble.py makes once all ranks are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphstore.model.ids import group_key
@@ -72,24 +72,36 @@ class Groups:
         """Return all groups known so far."""
         return list(self._found.values())
 
-    def of_call(self, args: dict[str, Any]) -> tuple[str | None, str | None]:
-        """Return (group key, origin of the join: recorded, only_group or None) of a call.
+    def of_call(self, sources: Sequence[dict[str, Any]]) -> tuple[str | None, str | None, dict[str, Any]]:
+        """Return (group key, origin of the join: recorded, only_group or None, the source that says so).
 
-        A name that is listed with several member sets is settled by size, or by start and stride. A call
-        that names no group (gloo) belongs to the only group there is, if the files list exactly one.
+        `sources` are what each file says of one call, best first; names, sizes and ranks of two sources are
+        not mixed, since the files may be of two runs. A group that is listed goes before one that only the
+        call spells out. A call that names no group (gloo) belongs to the only group there is, if the files
+        list exactly one.
         """
-        name = args.get("pg_name")
-        if not name:
-            return (self.listed[0]["group"], "only_group") if len(self.listed) == 1 else (None, None)
-        spelled = spelled_group(args)
-        candidates = self._by_name.get(name, [])
-        size = args.get("pg_size")
-        fitting = [g for g in candidates if size is None or len(g["ranks"]) == size]
+        naming = [source for source in sources if source.get("pg_name")]
+        for source in naming:
+            group = self._listed_group(source)
+            if group is not None:
+                return group["group"], "recorded", source
+        for source in naming:
+            spelled = spelled_group(source)
+            if spelled is not None:
+                return _keep_best(self._found, spelled)["group"], "recorded", source
+        if naming:
+            return None, None, naming[0]
+        return (self.listed[0]["group"], "only_group", {}) if len(self.listed) == 1 else (None, None, {})
+
+    def _listed_group(self, source: dict[str, Any]) -> Group | None:
+        """Return the listed group a source names; of several of one name the one of its size and members."""
+        fitting = self._by_name.get(source["pg_name"], [])
+        size, spelled = source.get("pg_size"), spelled_group(source)
+        if size is not None:
+            fitting = [group for group in fitting if len(group["ranks"]) == size]
         if spelled is not None:
-            fitting = [g for g in fitting if g["ranks"] == spelled["ranks"]] or [spelled]
-        if len(fitting) != 1:
-            return None, None
-        return _keep_best(self._found, fitting[0])["group"], "recorded"
+            fitting = [group for group in fitting if group["ranks"] == spelled["ranks"]]
+        return fitting[0] if len(fitting) == 1 else None
 
 
 def _keep_best(found: dict[str, Group], group: Group) -> Group:

@@ -61,7 +61,7 @@ def test_a_call_belongs_to_the_group_it_names() -> None:
     """The listed group of that name is taken, with its listed members."""
     groups = Groups(listed_groups([listed("0", [0, 1, 2, 3]), listed("3", [1, 3])]))
 
-    assert groups.of_call(CALL) == ("3[1,3]", "recorded")
+    assert groups.of_call([CALL]) == ("3[1,3]", "recorded", CALL)
     assert [group["origin"] for group in groups.known()] == ["et_init", "et_init"]
 
 
@@ -69,7 +69,7 @@ def test_a_group_no_file_lists_is_known_from_the_call() -> None:
     """What the call spells out becomes a group of origin communication, once."""
     groups = Groups([])
 
-    assert groups.of_call(CALL) == groups.of_call(CALL) == ("3[1,3]", "recorded")
+    assert groups.of_call([CALL]) == groups.of_call([CALL]) == ("3[1,3]", "recorded", CALL)
     assert [(group["group"], group["origin"]) for group in groups.known()] == [("3[1,3]", "communication")]
 
 
@@ -77,15 +77,25 @@ def test_a_name_listed_twice_is_settled_by_size_or_members() -> None:
     """Where neither size nor members decide, the group stays unknown."""
     groups = Groups(listed_groups([listed("3", [1, 3]), listed("3", [0, 1, 2]), listed("3", [0, 2])]))
 
-    assert groups.of_call({"pg_name": "3", "pg_size": 3}) == ("3[0-2]", "recorded")
-    assert groups.of_call(CALL) == ("3[1,3]", "recorded")
-    assert groups.of_call({"pg_name": "3", "pg_size": 2}) == (None, None)
+    assert groups.of_call([{"pg_name": "3", "pg_size": 3}])[:2] == ("3[0-2]", "recorded")
+    assert groups.of_call([CALL]) == ("3[1,3]", "recorded", CALL)
+    assert groups.of_call([{"pg_name": "3", "pg_size": 2}])[:2] == (None, None)
 
 
 def test_a_call_without_a_name_belongs_to_the_only_group_there_is() -> None:
     """gloo records no group: with one group listed it is that one, with two or none it is unknown."""
     one, two = [listed("0", [0, 1])], [listed("0", [0, 1]), listed("1", [0, 1])]
 
-    assert Groups(listed_groups(one)).of_call({}) == ("0[0-1]", "only_group")
-    assert Groups(listed_groups(two)).of_call({}) == (None, None)
-    assert Groups([]).of_call({}) == (None, None)
+    assert Groups(listed_groups(one)).of_call([{}]) == ("0[0-1]", "only_group", {})
+    assert Groups(listed_groups(two)).of_call([{}]) == (None, None, {})
+    assert Groups([]).of_call([{}]) == (None, None, {})
+
+
+def test_two_sources_are_not_mixed() -> None:
+    """One file says a group of 1, the other one of 2, which is listed: the listed one is taken whole."""
+    groups = Groups(listed_groups([listed("0", [0, 1], "kineto")]))
+    alone = {"pg_name": "0", "pg_size": 1, "global_rank_start": 0, "global_rank_stride": 1}
+    pair = {"pg_name": "0", "pg_size": 2, "pg_ranks": [0, 1]}
+
+    assert groups.of_call([alone, pair]) == ("0[0-1]", "recorded", pair)
+    assert groups.of_call([alone])[0] == "0[0]"
