@@ -134,11 +134,13 @@ class Document:
                 self._window.drop(1)
                 self._note_rest()
                 return
+            if first not in (b'"', b""):
+                raise self._error("a member of the document has no name")
             key = self._value()
             if key is ENDED:
                 return
-            if not isinstance(key, str) or self._window.next_byte() not in (b":", b""):
-                raise self._error("a member of the document has no name")
+            if self._window.next_byte() not in (b":", b""):
+                raise self._error(f"a colon is missing behind {key!r}")
             self._window.drop(1)
             if key == self._array and not self.has_array and self._window.next_byte() == b"[":
                 self._window.drop(1)
@@ -221,22 +223,25 @@ class Document:
         separator = self._next_separator(start)
         record = _decoded(decode, self._window.text[start:separator]) if separator is not None else None
         if record is not None and separator is not None:
-            self.records += 1
+            self.records += len(record)
             return record, separator
         end = self._end_of_value(start)
         if end == INCOMPLETE and (separator is None or self._may_go_on(start)):
             return None
-        self.records += 1
         for stop in (end, separator):
             if stop is not None and stop != INCOMPLETE:
                 record = self._cleaned(decode, start, stop)
                 if record is not None:
-                    self._learn(stop)
+                    if separator is None:
+                        self._learn(stop)
+                    self.records += len(record)
                     return record, stop
+        self.records += 1
         self.unreadable += 1
         if self.unreadable == self.records == MOST_UNREADABLE:
             raise self._error(f"none of its first {self.records:,} records can be read ({self.first_error})")
-        return [], separator if separator is not None else end
+        # A record that swallowed the next one's beginning lost a quote: go on where the next one begins.
+        return [], end if separator is None or INCOMPLETE < end < separator else separator
 
     def _may_go_on(self, start: int) -> bool:
         return not self._window.ended and len(self._window.text) - start <= RESYNC_BYTES

@@ -38,9 +38,9 @@ def end_of_value(text: bytes, start: int, max_depth: int) -> int:
     if first not in (b"{", b"["):
         scalar = SCALAR.match(text, start)
         return scalar.end() if scalar else INCOMPLETE
-    depth = 0
-    for found in BRACKET.finditer(text, start):
-        bracket = found.group(1)
+    depth, at = 0, start
+    while found := BRACKET.match(text, at):  # match, not search: a search would look into an open string
+        bracket, at = found.group(1), found.end()
         if bracket in b"{[":
             depth += 1
             if depth > max_depth:
@@ -48,7 +48,7 @@ def end_of_value(text: bytes, start: int, max_depth: int) -> int:
         elif bracket in b"}]":
             depth -= 1
             if depth == 0:
-                return found.end()
+                return at
         else:
             return INCOMPLETE
     return INCOMPLETE
