@@ -72,6 +72,8 @@ def frame(table: str, columns: dict[str, Any]) -> pl.DataFrame:
 
 def complete(given: pl.DataFrame, schema: dict[str, Any]) -> pl.DataFrame:
     """Return `given` with exactly the columns of `schema`, in that order and type; absent ones are null."""
+    if not set(given.columns) & set(schema):  # a select of literals alone would make one row of none
+        return pl.DataFrame(schema=schema).clear(given.height)
     return given.select(
         pl.col(name).cast(kind) if name in given.columns else pl.lit(None, dtype=kind).alias(name)
         for name, kind in schema.items()
