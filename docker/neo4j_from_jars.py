@@ -25,7 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import neo4j
@@ -71,7 +71,7 @@ class Server:
     pid: int
     bolt: int
     http: int
-    password: str
+    password: str = field(repr=False)
 
     @property
     def uri(self) -> str:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,7 +44,7 @@ class Server:
 
     uri: str
     username: str
-    password: str
+    password: str = field(repr=False)
 
     def settings(self, **changes: Any) -> Settings:
         """Return settings for a store on this server."""

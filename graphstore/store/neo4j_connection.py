@@ -29,7 +29,7 @@ from graphstore.settings import Settings
 CONNECT_S = 5.0  # TCP and handshake, per address the name resolves to
 ACQUIRE_S = 15.0  # a connection from the pool, connecting included
 RETRY_S = 15.0  # how long a transient error is tried again
-_MEMORY = "MemoryPoolOutOfMemoryError"
+_MEMORY = "OutOfMemoryError"  # …General.MemoryPoolOutOfMemoryError and General.OutOfMemoryError
 
 T = TypeVar("T")
 Work = Callable[[neo4j.ManagedTransaction], T]
