@@ -74,7 +74,7 @@ class Crew:
         self._command = list(command)
         self._limits = orjson.dumps({name: getattr(settings, name) for name in LIMITS})
         self._own = threading.local()
-        self._all: list[subprocess.Popen[bytes]] = []
+        self.processes: list[subprocess.Popen[bytes]] = []
         self._closed = False
 
     def __enter__(self) -> Crew:
@@ -88,7 +88,7 @@ class Crew:
     def close(self) -> None:
         """End all processes, those at work too."""
         self._closed = True
-        for process in self._all:
+        for process in self.processes:
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
@@ -99,14 +99,14 @@ class Crew:
         """Return the records of a file; when its process dies over it every time, facts.problem says so."""
         ending = 0
         for _ in range(TRIES):
+            if self._closed:
+                break
             process = self._process()
             records = _ask(process, path, explicit)
             if records is not None:
                 return records
             ending = process.wait()
             self._own.process = None
-            if self._closed:
-                break
         return _lost(path, ending)
 
     def _process(self) -> subprocess.Popen[bytes]:
@@ -116,7 +116,7 @@ class Crew:
             process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
-            self._all.append(process)
+            self.processes.append(process)
             self._own.process = process
             _write_line(process, self._limits)
         return process

@@ -19,7 +19,7 @@ def recorded(
 
 
 SIZES = {"in_msg_nelems": 6, "in_bytes": 24, "out_msg_nelems": 6, "dtype": "float"}
-NO_SPLIT = {"in_split": [], "out_split": []}
+NO_SPLIT: dict[str, list[int]] = {"in_split": [], "out_split": []}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,9 @@ def test_a_broadcast_records_its_root_not_the_caller() -> None:
     assert ("root_rank" in reduce, global_rank(reduce)) == (False, 2)
 
 
-@pytest.mark.parametrize(("start", "stride", "rank", "meant"), [(4, 2, 3, 10), (5, -1, 1, None), (5, 1, 0, 5)])
+@pytest.mark.parametrize(
+    ("start", "stride", "rank", "meant"), [(4, 2, 3, 10), (5, -1, 1, None), (5, 1, 0, 5)]
+)
 def test_the_global_rank_follows_from_start_and_stride(
     start: int, stride: int, rank: int, meant: int | None
 ) -> None:
@@ -185,7 +187,16 @@ def test_arguments_of_no_known_layout_say_nothing(values: list[Any]) -> None:
 
 def test_names_of_communication_are_told_from_other_ops() -> None:
     """Only the names of calls, workers and the init node are asked about."""
-    names = ["c10d::send", "gloo:send", "nccl:send", "rccl:send", "record_param_comms", "## process_group:init ##"]
+    names = [
+        "c10d::send",
+        "gloo:send",
+        "nccl:send",
+        "rccl:send",
+        "record_param_comms",
+        "## process_group:init ##",
+    ]
 
     assert all(COMM_NAME.match(name) for name in names)
-    assert not any(COMM_NAME.match(name) for name in ["aten::send", "record_param_comms_x", "## init ##", "ccl"])
+    assert not any(
+        COMM_NAME.match(name) for name in ["aten::send", "record_param_comms_x", "## init ##", "ccl"]
+    )
