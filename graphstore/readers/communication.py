@@ -11,7 +11,7 @@ the keys below; an absent key means that the node does not say.
     root_rank        root as its place in the group
     global_rank_start, global_rank_stride    global rank = start + stride * rank in the group; -1 = irregular
     seq              sequence number of the group, is_p2p whether it counts sends and recvs
-    peer, tag, src_rank, dst_rank    the other side of a send or recv, as its place in the group
+    peer, tag        the other side of a send or recv, as its place in the group
     is_wait          a wait for a collective, which is none itself
 record_param_comms: [tensors,] seq, group, rank, name, in_split, out_split[, start, stride][, size];
 a wait has no tensors; the group is a pointer up to 1.0.2 (it differs per rank and is left out), later
@@ -52,8 +52,6 @@ ATTRIBUTES = {
     "pg_size": "pg_size",
     "global_rank_start": "global_rank_start",
     "global_rank_stride": "global_rank_stride",
-    "src_rank": "src_rank",
-    "dst_rank": "dst_rank",
 }
 
 
@@ -177,9 +175,8 @@ def _roles(found: dict[str, Any]) -> dict[str, Any]:
         roles["root_rank"] = rank
     if kind in P2P_KINDS:
         roles["is_p2p"] = True
-        named = found.get("dst_rank" if kind == "send" else "src_rank", rank)
-        if "peer" not in found and named is not None:
-            roles["peer"] = named
+        if "peer" not in found and rank is not None:
+            roles["peer"] = rank
     return roles
 
 

@@ -102,16 +102,16 @@ def test_a_wait_is_told_in_every_layout(values: list[Any]) -> None:
 
 
 def test_attributes_say_what_the_inputs_say_and_more() -> None:
-    """Since 1.1.0 attributes repeat the arguments; their split sizes are text, peers have their own."""
+    """Since 1.1.0 attributes repeat the arguments; their split sizes are text."""
     found = recorded(
         [T], [9, True], ["0", "default_pg"], 2, "recv", [], [], 0, 1, 4,
         collective_name="recv", dtype="Float", in_msg_nelems=6, out_msg_nelems=6, in_split_size="[1, 5]",
-        out_split_size="[]", global_rank_start=0, global_rank_stride=1, pg_name="0", pg_size=4, src_rank=3,
+        out_split_size="[]", global_rank_start=0, global_rank_stride=1, pg_name="0", pg_size=4,
     )  # fmt: skip
 
     assert found["dtype"] == "Float"
     assert (found["in_split"], found["out_split"]) == ([1, 5], [])
-    assert (found["peer"], found["src_rank"], found["is_p2p"]) == (3, 3, True)
+    assert (found["peer"], found["is_p2p"]) == (2, True)
 
 
 def test_a_broadcast_records_its_root_not_the_caller() -> None:
