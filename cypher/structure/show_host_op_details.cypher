@@ -1,5 +1,5 @@
 // What the host ops of the given keys carry beside their place in the order, as parallel lists in one row.
-// -1 and '' stand for null (a list holds none). The order of the rows is that of no list given: read uid.
+// -1 and '' stand for null (a list holds none). They come in no order: read uid.
 // param run: text, the run
 // param uids: list[int], keys of host ops
 // column uid: list[int], keys
@@ -16,8 +16,7 @@
 // column output_values: list[text], values of the outputs
 // column output_shapes: list[text], shapes of the outputs
 // column output_types: list[text], types of the outputs
-UNWIND $uids AS key
-MATCH (n:Op {uid: key}) WHERE n.run = $run
+MATCH (n:Op) WHERE n.run = $run AND n.uid IN $uids
 RETURN collect(n.uid) AS uid, collect(coalesce(n.rf_id, -1)) AS rf_id,
   collect(coalesce(n.autograd_seq_id, -1)) AS autograd_seq_id, collect(coalesce(n.fw_tid, -1)) AS fw_tid,
   collect(coalesce(n.fw_parent, -1)) AS fw_parent, collect(coalesce(n.scope, -1)) AS scope,

@@ -4,7 +4,7 @@ In:  columns, their dependencies, times and communications; a function that give
 Out: an iterator of messages in the order written, so that a rank of any size needs the memory of one chunk.
 Decided here: what stands in which field and attribute (trace-formats §4, decision 20). Ids begin with 1 and
 ascend in the order written; every dep points to a smaller id. What repeats from node to node is encoded once
-and parsed as a template, which is twice as fast as adding every attribute to every node.
+a chunk and parsed as a template, which is twice as fast as adding every attribute to every node.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from graphstore.export.order import GROUP_INIT, NONE, Ints, pick
 SCHEMA_VERSION = "0.0.4"
 FIRST_ID = 1  # proto3 leaves 0 off the wire, and some readers take it for "none"
 NODES_AT_ONCE = 20_000
-TEMPLATES_KEPT = 50_000
 TEXTS = tuple(f"{side}_{part}" for side in ("input", "output") for part in ("values", "shapes", "types"))
-# What repeats, then what differs from node to node. Written where it is known (not -1, not empty).
-HOST_REPEATED = ("tid", "thread", "scope")
-HOST_OWN = ("node_id", "rf_id", "autograd_seq_id", "fw_tid", "fw_parent")
-DEVICE_REPEATED = ("device", "stream")
-DEVICE_OWN = ("correlation", "node_id", "size_bytes")
-ATTRIBUTE = {"node_id": "et_id"}  # attribute names that differ from the column's
+# Columns that become attributes, as {column: attribute}, written where they are known (not -1, not ''). First
+# those that repeat from node to node (int64, then text), then those of each node (int64).
+HOST_REPEATED = {"tid": "tid", "thread": "thread", "scope": "scope"}
+HOST_TEXTS = {"op_schema": "op_schema"}
+HOST_OWN = {name: name for name in ("rf_id", "autograd_seq_id", "fw_tid", "fw_parent")} | {"node_id": "et_id"}
+DEVICE_REPEATED = {"device": "device", "stream": "stream"}
+DEVICE_TEXTS = {"device_kind": "device_kind"}
+DEVICE_OWN = {"correlation": "correlation", "size_bytes": "size_bytes", "node_id": "et_id"}
 Details = Callable[[Ints], pl.DataFrame]
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,39 +55,129 @@ def metadata() -> GlobalMetadata:
 
 
 def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
-    """Yield the nodes of a rank in the order written.
+    """Yield the nodes of a rank in the order written. Without times in the input a node has none.
 
     `details(uids)` gives the rows of structure/show_host_op_details for these host ops, in their order.
     """
-    templates = _Templates()
     for first in range(0, len(rank.plan.order), NODES_AT_ONCE):
         places = rank.plan.order[first : first + NODES_AT_ONCE]
-        rows = _rows(rank.columns, places, details)
         ids = range(first + FIRST_ID, first + FIRST_ID + len(places))
-        times = zip(rank.start_us[places].tolist(), rank.duration_us[places].tolist(), strict=True)
-        deps = _deps(rank.plan, places)
-        for node_id, place, row, time, dep in zip(ids, places.tolist(), rows, times, deps, strict=True):
-            yield _node(node_id, row, time, dep, rank.communications.get(place), templates)
+        starts, durations = rank.start_us[places].tolist(), rank.duration_us[places].tolist()
+        made, deps = _ops(rank.columns, places, details), _deps(rank.plan, places)
+        for node_id, place, node, start, duration, (ctrl, data) in zip(
+            ids, places.tolist(), made, starts, durations, deps, strict=True
+        ):
+            node.id = node_id
+            node.ctrl_deps.extend(ctrl)
+            node.data_deps.extend(data)
+            if duration != NONE:
+                node.start_time_micros = start
+                node.duration_micros = duration
+            if place in rank.communications:
+                _fill_communication(node, rank.communications[place])
+            yield node
 
 
-def _rows(columns: RankColumns, places: Ints, details: Details) -> Iterator[Row]:
-    """Yield the columns of the op at each place, by name; only device ops have `device_kind`."""
+def _ops(columns: RankColumns, places: Ints, details: Details) -> Iterator[Node]:
+    """Yield a node for the op at each place, with all that does not depend on other nodes."""
     count = columns.host.height
     on_host = places < count
     host = columns.host[places[on_host]].select("uid", "name", "node_id", "tid", "thread")
     host = pl.concat([host, details(host["uid"].to_numpy()).drop("uid")], how="horizontal")
-    hosts, kernels = (
-        host.iter_rows(named=True),
-        columns.kernels[places[~on_host] - count].iter_rows(named=True),
-    )
+    hosts = _host_nodes(host)
+    devices = _device_nodes(columns.kernels[places[~on_host] - count])
     for is_host in on_host.tolist():
-        yield next(hosts if is_host else kernels)
+        yield next(hosts if is_host else devices)
+
+
+def _host_nodes(ops: pl.DataFrame) -> Iterator[Node]:
+    """Yield the nodes of host ops, with inputs and outputs as recorded; group metadata is marked as such."""
+    values = ops["input_values"].to_list()
+    for row in np.flatnonzero((ops["name"] == GROUP_INIT).to_numpy()).tolist():
+        values[row] = _group_text(values[row])
+    texts = zip(values, *(ops[name].to_list() for name in TEXTS[1:]), strict=True)
+    repeated = [*HOST_REPEATED, *HOST_TEXTS, "synthetic"]
+    for node, (value, shapes, types, out_value, out_shapes, out_types) in zip(
+        _from_templates(ops, repeated, HOST_OWN, _host_template), texts, strict=True
+    ):
+        if value or shapes or types:
+            info = node.inputs
+            info.values, info.shapes, info.types = value, shapes, types
+        if out_value or out_shapes or out_types:
+            info = node.outputs
+            info.values, info.shapes, info.types = out_value, out_shapes, out_types
+        yield node
+
+
+def _device_nodes(ops: pl.DataFrame) -> Iterator[Node]:
+    """Yield the nodes of device ops."""
+    yield from _from_templates(ops, [*DEVICE_REPEATED, *DEVICE_TEXTS], DEVICE_OWN, _device_template)
+
+
+def _from_templates(
+    ops: pl.DataFrame,
+    repeated: list[str],
+    own: Mapping[str, str],
+    template: Callable[[Mapping[str, Any]], Node],
+) -> Iterator[Node]:
+    """Yield a node per op: what repeats from a template, then the op's own numbers."""
+    keys = ["name", *repeated]
+    distinct = ops.select(keys).unique(maintain_order=True).with_row_index("template")
+    which = ops.select(keys).join(distinct, on=keys, how="left", maintain_order="left")["template"].to_list()
+    encoded = [template(row).SerializeToString() for row in distinct.iter_rows(named=True)]
+    names = list(own.values())
+    parse = Node.FromString
+    for number, numbers in zip(which, ops.select(own.keys()).iter_rows(), strict=True):
+        node = parse(encoded[number])
+        add = node.attr.add
+        for name, value in zip(names, numbers, strict=True):
+            if value != NONE:
+                add(name=name, int64_val=value)
+        yield node
+
+
+def _host_template(row: Mapping[str, Any]) -> Node:
+    """Return what nodes of host ops with these columns share. Attribute is_cpu_op stands first."""
+    is_metadata = row["name"] == GROUP_INIT
+    node = Node(name=row["name"], type=NodeType.METADATA_NODE if is_metadata else NodeType.COMP_NODE)
+    node.attr.add(name="is_cpu_op", bool_val=True)
+    _fill_repeated(node, row, HOST_REPEATED, HOST_TEXTS)
+    if row["synthetic"]:
+        node.attr.add(name="synthetic", bool_val=True)
+    return node
+
+
+def _device_template(row: Mapping[str, Any]) -> Node:
+    """Return what nodes of device ops with these columns share. Attribute is_cpu_op stands first."""
+    node = Node(name=row["name"], type=NodeType.COMP_NODE)
+    node.attr.add(name="is_cpu_op", bool_val=False)
+    _fill_repeated(node, row, DEVICE_REPEATED, DEVICE_TEXTS)
+    return node
+
+
+def _fill_repeated(
+    node: Node, row: Mapping[str, Any], numbers: dict[str, str], texts: dict[str, str]
+) -> None:
+    """Add the known columns of a row as attributes."""
+    for column, name in numbers.items():
+        if row[column] != NONE:
+            node.attr.add(name=name, int64_val=row[column])
+    for column, name in texts.items():
+        if row[column]:
+            node.attr.add(name=name, string_val=row[column])
+
+
+def _fill_communication(node: Node, communication: Communication) -> None:
+    """Make a node the communication it stands for; on a CPU no reader would take it."""
+    node.type = communication.node_type
+    node.attr[0].bool_val = False
+    for name, field, value in communication.attributes:
+        node.attr.add(**{"name": name, field: value})
 
 
 def _deps(plan: Dependencies, places: Ints) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the ids of the ctrl deps (one or none) and of the data deps of each place."""
-    parent = plan.ctrl[places]
-    ctrl = pick(plan.number + FIRST_ID, parent, NONE).tolist()
+    ctrl = pick(plan.number + FIRST_ID, plan.ctrl[places], NONE).tolist()
     first, after = plan.data_first[places], plan.data_first[places + 1]
     sizes = after - first
     begin = np.cumsum(sizes) - sizes
@@ -95,97 +185,6 @@ def _deps(plan: Dependencies, places: Ints) -> Iterator[tuple[list[int], list[in
     data = (plan.number[plan.data[flat]] + FIRST_ID).tolist()
     for above, at, size in zip(ctrl, begin.tolist(), sizes.tolist(), strict=True):
         yield ([] if above == NONE else [above]), data[at : at + size]
-
-
-class _Templates:
-    """Nodes that hold what repeats from node to node, encoded, by what they hold."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], bytes] = {}
-
-    def host(self, row: Row, on_cpu: bool) -> Node:
-        """Return a new node for a host op."""
-        texts = {"op_schema": row["op_schema"]} | ({"synthetic": "true"} if row["synthetic"] else {})
-        return self._new(
-            row["name"], on_cpu, tuple(row[name] for name in HOST_REPEATED), HOST_REPEATED, texts
-        )
-
-    def device(self, row: Row) -> Node:
-        """Return a new node for a device op."""
-        texts = {"device_kind": row["device_kind"]}
-        return self._new(
-            row["name"], False, tuple(row[name] for name in DEVICE_REPEATED), DEVICE_REPEATED, texts
-        )
-
-    def _new(
-        self,
-        name: str,
-        on_cpu: bool,
-        numbers: tuple[int, ...],
-        names: tuple[str, ...],
-        texts: Mapping[str, str],
-    ) -> Node:
-        key = (name, on_cpu, numbers, names, *texts.items())
-        encoded = self._known.get(key)
-        if encoded is None:
-            node = Node(name=name, type=NodeType.COMP_NODE)
-            node.attr.add(name="is_cpu_op", bool_val=on_cpu)
-            for attribute, number in zip(names, numbers, strict=True):
-                if number != NONE:
-                    node.attr.add(name=attribute, int64_val=number)
-            for attribute, text in texts.items():
-                if text:
-                    node.attr.add(name=attribute, string_val=text)
-            if len(self._known) == TEMPLATES_KEPT:
-                self._known.clear()
-            encoded = self._known[key] = node.SerializeToString(deterministic=True)
-        return Node.FromString(encoded)
-
-
-def _node(
-    node_id: int,
-    row: Row,
-    time: tuple[int, int],
-    deps: tuple[list[int], list[int]],
-    communication: Communication | None,
-    templates: _Templates,
-) -> Node:
-    """Return one node. Without times in the input, it has neither start nor duration."""
-    is_device = "device_kind" in row
-    node = templates.device(row) if is_device else templates.host(row, on_cpu=communication is None)
-    node.id = node_id
-    node.ctrl_deps.extend(deps[0])
-    node.data_deps.extend(deps[1])
-    if time[1] != NONE:
-        node.start_time_micros, node.duration_micros = time
-    add = node.attr.add
-    for name in DEVICE_OWN if is_device else HOST_OWN:
-        value = row[name]
-        if value != NONE:
-            add(name=ATTRIBUTE.get(name, name), int64_val=value)
-    if not is_device:
-        _fill_host(node, row)
-    if communication is not None:
-        node.type = communication.node_type
-        for name, field, value in communication.attributes:
-            add(**{"name": name, field: value})
-    return node
-
-
-def _fill_host(node: Node, row: Row) -> None:
-    """Give a host op's node its inputs and outputs as recorded; group metadata is marked as such."""
-    values, shapes, types, output_values, output_shapes, output_types = (row[name] for name in TEXTS)
-    if row["name"] == GROUP_INIT:
-        node.type = NodeType.METADATA_NODE
-        values = _group_text(values)
-    if values or shapes or types:
-        node.inputs.values, node.inputs.shapes, node.inputs.types = values, shapes, types
-    if output_values or output_shapes or output_types:
-        node.outputs.values, node.outputs.shapes, node.outputs.types = (
-            output_values,
-            output_shapes,
-            output_types,
-        )
 
 
 def _group_text(values: str) -> str:

@@ -29,7 +29,8 @@ from graphstore.export.order import NONE, Ints, topological_order
 from graphstore.queries.components import Edges, cycles, self_edges
 
 IDS_SHOWN = 6
-COMMUNICATIONS = ("COMM_COLL_NODE", "COMM_SEND_NODE", "COMM_RECV_NODE")
+# A communication is none without this attribute.
+NEEDED = {"COMM_COLL_NODE": "comm_type", "COMM_SEND_NODE": "comm_dst", "COMM_RECV_NODE": "comm_src"}
 INTEGERS = ("int32", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32", "sfixed64")
 AS_INT64 = ("comm_size", "comm_type")
 _REPEATED = re.compile(r"(.+)#\d+")
@@ -143,7 +144,7 @@ def _type_of(kind: str) -> Any:
 
 
 def _fill_attributes(node: Node, attributes: dict[str, Any], kind: str, notes: Counter[str]) -> None:
-    """Add the recorded attributes; sizes and types of communications as int64, a size where there is none."""
+    """Add the recorded attributes; sizes and types of communications as int64, and what readers need."""
     for name, (wire_type, value, *doc) in attributes.items():
         repeated = _REPEATED.fullmatch(name)
         attribute = node.attr.add(name=repeated[1] if repeated and repeated[1] in attributes else name)
@@ -152,9 +153,25 @@ def _fill_attributes(node: Node, attributes: dict[str, Any], kind: str, notes: C
             notes[f"{name} of wire type {wire_type}, written as int64"] += 1
             wire_type = "int64"
         _set(attribute, wire_type, value)
-    if kind in COMMUNICATIONS and "comm_size" not in attributes:
+    if kind in NEEDED:
+        _complete(node, kind, attributes, notes)
+
+
+def _complete(node: Node, kind: str, attributes: dict[str, Any], notes: Counter[str]) -> None:
+    """Make a communication one that readers take: a size of 0 and a tag of 0 where none was recorded. Without
+    a collective type or a peer it can only be a computation.
+    """
+    needed = NEEDED[kind]
+    if needed not in attributes:
+        notes[f"{kind} without {needed}, written as COMP_NODE"] += 1
+        node.type = NodeType.COMP_NODE
+        return
+    if "comm_size" not in attributes:
         notes["communication of unknown size, written with 0 bytes"] += 1
         node.attr.add(name="comm_size", int64_val=0)
+    if kind != "COMM_COLL_NODE" and "comm_tag" not in attributes:
+        notes["send or recv without a tag, written with tag 0"] += 1
+        node.attr.add(name="comm_tag", int32_val=0)
 
 
 def _set(attribute: AttributeProto, wire_type: str | None, value: Any) -> None:

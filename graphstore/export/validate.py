@@ -58,9 +58,13 @@ class _Deps:
 
 
 @dataclass
-class _Nodes:
-    """Ids and deps of all nodes as columns, and the communications that lack something."""
+class Validator:
+    """Looks at nodes one by one while they are written; holds their ids and deps as columns, no messages.
 
+    `groups` are the names in the communicator-group file; without it, names of groups are not looked at.
+    """
+
+    groups: Collection[str] | None = None
     ids: array[int] = field(default_factory=lambda: array("Q"))
     ctrl: _Deps = field(default_factory=_Deps)
     data: _Deps = field(default_factory=_Deps)
@@ -69,25 +73,29 @@ class _Nodes:
     on_cpu: list[int] = field(default_factory=list)
     unknown_groups: dict[str, list[int]] = field(default_factory=dict)
 
+    def look_at(self, node: Node) -> None:
+        """Take in one node."""
+        self.ids.append(node.id)
+        self.ctrl.add(node.ctrl_deps)
+        self.data.add(node.data_deps)
+        if node.type != NodeType.COMP_NODE:
+            _look_at_type(node, self, self.groups)
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong with the nodes taken in, errors first; nothing when readers take them."""
+        found = [*_graph_problems(self), *_node_problems(self)]
+        return sorted(found, key=lambda problem: problem.severity)
+
 
 def validate_nodes(nodes: Iterable[Node], groups: Collection[str] | None = None) -> list[Problem]:
-    """Return what is wrong with a file of these nodes, errors first; nothing when every reader takes it.
-
-    `groups` are the names in the communicator-group file; without it, names of groups are not looked at.
-    Takes the nodes one by one; memory is that of their ids and deps.
-    """
-    table = _Nodes()
+    """Return what is wrong with a file of these nodes, errors first; see Validator."""
+    validator = Validator(groups)
     for node in nodes:
-        table.ids.append(node.id)
-        table.ctrl.add(node.ctrl_deps)
-        table.data.add(node.data_deps)
-        if node.type != NodeType.COMP_NODE:
-            _look_at_type(node, table, groups)
-    found = [*_graph_problems(table), *_node_problems(table)]
-    return sorted(found, key=lambda problem: problem.severity)
+        validator.look_at(node)
+    return validator.problems()
 
 
-def _look_at_type(node: Node, table: _Nodes, groups: Collection[str] | None) -> None:
+def _look_at_type(node: Node, table: Validator, groups: Collection[str] | None) -> None:
     """Note what a node that is no computation lacks."""
     if node.type == NodeType.INVALID_NODE:
         table.untyped.append(node.id)
@@ -107,7 +115,7 @@ def _look_at_type(node: Node, table: _Nodes, groups: Collection[str] | None) -> 
         table.unknown_groups.setdefault(group, []).append(node.id)
 
 
-def _graph_problems(table: _Nodes) -> Iterable[Problem]:
+def _graph_problems(table: Validator) -> Iterable[Problem]:
     """Yield what is wrong with ids and deps."""
     ids = np.frombuffer(table.ids, np.uint64)
     known, counts = np.unique(ids, return_counts=True)
@@ -119,12 +127,19 @@ def _graph_problems(table: _Nodes) -> Iterable[Problem]:
         if absent.any():
             text = f"{name} name {len(np.unique(dep[absent]))} ids that no node has"
             yield _problem("dangling_dep", np.unique(node[absent]), text)
-        pairs, times = np.unique(np.stack([node, dep], axis=1), axis=0, return_counts=True)
-        if len(pairs) < len(node):
-            yield _problem(
-                "repeated_dep", np.unique(pairs[times > 1, 0]), f"{name} name one id more than once"
-            )
+        repeating = _repeating(node, dep)
+        if len(repeating):
+            yield _problem("repeated_dep", repeating, f"{name} name one id more than once")
     yield from _cycle_problems(both)
+
+
+def _repeating(node: Ids, dep: Ids) -> Ids:
+    """Return the nodes that name one dep more than once. Lists that ascend, as ours do, need no sort."""
+    same_node = node[1:] == node[:-1]
+    if np.all(dep[1:][same_node] > dep[:-1][same_node]):
+        return node[:0]
+    pairs, times = np.unique(np.stack([node, dep], axis=1), axis=0, return_counts=True)
+    return np.unique(pairs[times > 1, 0])
 
 
 def _cycle_problems(both: dict[str, tuple[Ids, Ids]]) -> Iterable[Problem]:
@@ -149,10 +164,10 @@ def _cycle_problem(found: list[Cycle], ids: Ids) -> Problem:
     shown = " → ".join(str(int(ids[place])) for place in (*found[0].nodes, found[0].nodes[0]))
     where = "data_deps alone" if set(found[0].types) == {"data_deps"} else "ctrl_deps and data_deps"
     nodes = tuple(int(ids[place]) for cycle in found for place in cycle.nodes)
-    return Problem("cycle", "error", f"{len(found)} cycles; the first, over {where}: {shown}", nodes)
+    return Problem("cycle", "error", f"cycles: {len(found)}; the first, over {where}: {shown}", nodes)
 
 
-def _node_problems(table: _Nodes) -> Iterable[Problem]:
+def _node_problems(table: Validator) -> Iterable[Problem]:
     """Yield what single nodes lack."""
     if not len(table.ids):
         yield Problem("no_nodes", "warning", "the file has no node; some readers abort on it", ())
