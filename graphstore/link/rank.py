@@ -128,7 +128,7 @@ def _link(tables: Tables) -> Places:
     """Return who calls, encloses and launches whom."""
     host, calls, kernels = tables.host, tables.calls, tables.kernels
     group, call_group = _thread_groups(host, calls)
-    timed = np.flatnonzero(host["start_ns"].is_not_null().to_numpy())
+    timed = np.flatnonzero(host["start_ns"].is_not_null().to_numpy() & (group >= 0))
     spans = _spans(host, group, timed)
     encloser = np.full(host.height, -1, dtype=np.int64)
     encloser[timed] = spans.enclosers()
@@ -143,7 +143,8 @@ def _link(tables: Tables) -> Places:
 def _thread_groups(host: pl.DataFrame, calls: pl.DataFrame) -> tuple[Ints, Ints]:
     """Return a number for the thread of each host op and each runtime call, the same for the same thread.
 
-    An op without a Kineto thread is put by its tid, which is no thread but the best there is.
+    An op without a Kineto thread is put by its tid, which is no thread but the best there is; -1 where there
+    is neither.
     """
     both = pl.concat(
         [
@@ -151,13 +152,11 @@ def _thread_groups(host: pl.DataFrame, calls: pl.DataFrame) -> tuple[Ints, Ints]
             calls.select("process", "thread", tid=pl.lit(None, pl.Int64)),
         ]
     )
-    key = both.select(
-        pl.struct("process", "thread", pl.when(pl.col("thread").is_null()).then("tid").alias("tid")).rank(
-            "dense"
-        )
-    )
-    numbers = key.to_series().cast(pl.Int64).to_numpy()
-    return numbers[: host.height], numbers[host.height :]
+    tid = pl.when(pl.col("thread").is_null()).then("tid").alias("tid")
+    number = pl.struct("process", "thread", tid).rank("dense").cast(pl.Int64)
+    unknown = pl.col("thread").is_null() & pl.col("tid").is_null()
+    groups = both.select(pl.when(unknown).then(-1).otherwise(number)).to_series().to_numpy()
+    return groups[: host.height], groups[host.height :]
 
 
 def _spans(host: pl.DataFrame, group: Ints, timed: Ints) -> Spans:

@@ -30,13 +30,15 @@ def roots() -> list[Row]:
     return [node(1, PROCESS_ROOT, tid=0), node(2, THREAD_ROOT, 1)]
 
 
-def span(name: str, start: int, end: int, rf_id: int | None = None, thread: int = 1, **more: Any) -> Row:
+def span(
+    name: str, start: int, end: int, rf_id: int | None = None, thread: int | None = 1, **more: Any
+) -> Row:
     """Return a host op of a Kineto trace."""
     row = {"name": name, "start_ns": start, "duration_ns": end - start, "rf_id": rf_id}
     return row | {"process": PROCESS, "thread": thread, "category": "cpu_op"} | more
 
 
-def call(correlation: int | None, start: int, end: int, thread: int = 1, **more: Any) -> Row:
+def call(correlation: int | None, start: int, end: int, thread: int | None = 1, **more: Any) -> Row:
     """Return a runtime call of a Kineto trace."""
     row = {"name": "cudaLaunchKernel", "correlation": correlation, "start_ns": start}
     return row | {"duration_ns": end - start, "process": PROCESS, "thread": thread} | more

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.link import align as aligning
@@ -28,6 +28,7 @@ def _assert_valid(left: Ints, right: Ints, pairs: Pairs) -> None:
     assert (np.diff(pairs[1]) > 0).all()
 
 
+@settings(deadline=None)
 @given(NAMES, NAMES)
 def test_longest_common_is_longest(left: Ints, right: Ints) -> None:
     """The bit-parallel rows give a common subsequence as long as the table's."""
@@ -37,6 +38,7 @@ def test_longest_common_is_longest(left: Ints, right: Ints) -> None:
     assert pairs[0].size == _length(left, right)
 
 
+@settings(deadline=None)
 @given(NAMES, NAMES)
 def test_short_sequences_are_aligned_exactly(left: Ints, right: Ints) -> None:
     """Taking equal ends first costs nothing."""
@@ -46,6 +48,7 @@ def test_short_sequences_are_aligned_exactly(left: Ints, right: Ints) -> None:
     assert pairs[0].size == _length(left, right)
 
 
+@settings(deadline=None)
 @given(NAMES, NAMES, st.data())
 def test_anchors_hold_and_those_that_cross_are_dropped(left: Ints, right: Ints, data: st.DataObject) -> None:
     """Whatever anchors are given, the pairs rise on both sides and hold a longest rising run of anchors."""

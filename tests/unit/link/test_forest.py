@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.link.forest import PATH_NAMES, nearest_marked, paths, rows_named, tops
@@ -22,6 +22,7 @@ def _walk(parents: list[int], row: int) -> tuple[int, int]:
     return row, depth
 
 
+@settings(deadline=None)
 @given(PARENTS)
 def test_root_and_depth_equal_a_walk_upwards(parents: list[int]) -> None:
     """Doubling finds what walking finds, also under cycles and self edges, where there is no root."""
@@ -32,6 +33,7 @@ def test_root_and_depth_equal_a_walk_upwards(parents: list[int]) -> None:
     ]
 
 
+@settings(deadline=None)
 @given(PARENTS, st.data())
 def test_nearest_marked_equals_a_walk_upwards(parents: list[int], data: st.DataObject) -> None:
     """The nearest marked ancestor, the row itself included, is found; -1 where the way up holds none."""
@@ -48,6 +50,7 @@ def test_nearest_marked_equals_a_walk_upwards(parents: list[int], data: st.DataO
         assert found[row] == (at if at >= 0 and marked[at] else -1)
 
 
+@settings(deadline=None)
 @given(PARENTS, st.data())
 def test_paths_join_the_names_from_the_top(parents: list[int], data: st.DataObject) -> None:
     """Each path is that of the parent and the own name; a row in or under a cycle has none."""
@@ -91,6 +94,7 @@ def test_of_two_nodes_with_one_id_the_first_written_after_the_child_is_meant() -
     assert found.tolist() == [2, 4, 4, -1, 3]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=15))
 def test_rows_named_equals_a_search(nodes: list[tuple[int, int]]) -> None:
     """With ids repeated at will, every child finds what a search through the file finds."""

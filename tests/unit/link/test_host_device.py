@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.link.host_device import find_callers, find_launches, launch_facts
@@ -55,6 +55,7 @@ def test_of_a_runtime_call_and_the_driver_call_in_it_the_inner_launched() -> Non
     assert launches.call.tolist() == [0]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 8) | st.none(), max_size=12), st.lists(st.integers(3, 9) | st.none(), max_size=12)
 )

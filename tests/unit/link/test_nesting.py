@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.link.nesting import Ints, Spans, last_at_least, max_tree, own_time, sort_spans
@@ -20,6 +20,7 @@ def _sorted(spans: list[tuple[int, int, int]]) -> Spans:
     return sort_spans(group, start, end, None, np.arange(group.size))
 
 
+@settings(deadline=None)
 @given(SPANS)
 def test_encloser_is_the_last_entered_among_those_that_hold_the_span(
     spans: list[tuple[int, int, int]],
@@ -38,6 +39,7 @@ def test_encloser_is_the_last_entered_among_those_that_hold_the_span(
         assert found[i] == max(holds, key=lambda j: place[j], default=-1)
 
 
+@settings(deadline=None)
 @given(SPANS, st.lists(st.tuples(st.integers(0, 2), st.integers(0, 21)), max_size=10))
 def test_a_moment_lies_in_the_innermost_span_that_goes_on(
     spans: list[tuple[int, int, int]], moments: list[tuple[int, int]]
@@ -108,6 +110,7 @@ def test_latest_started_looks_at_all_threads() -> None:
     assert spans.latest_started(np.array([99, 147, 150])).tolist() == [-1, 0, 1]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-5, 5), max_size=40), st.data())
 def test_last_at_least_equals_a_walk_backwards(values: list[int], data: st.DataObject) -> None:
     """The tree answers what a walk from each place backwards answers."""

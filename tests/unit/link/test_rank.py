@@ -4,6 +4,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphstore.errors import InputError, RunMismatchError
 from graphstore.link import link_rank
@@ -146,3 +148,48 @@ def test_two_files_with_the_same_records_are_an_error_that_names_both() -> None:
         link_rank(0, [one, two])
     with pytest.raises(InputError, match=r"et\.json .* kineto\.json"):
         link_rank(0, [et_file(roots(), [kernel(1, 0, 1)]), kineto_file()])
+
+
+def test_ops_and_calls_without_a_thread_enclose_nothing() -> None:
+    """Two spans that name no thread are not nested by time alone, and a call without one has no caller."""
+    spans = [span("outer", 0, 9_000, thread=None), span("inner", 10, 20, thread=None)]
+    graph = link_rank(0, [kineto_file(spans, [call(1, 12, 13, thread=None)])])
+
+    assert edges(graph, "CTRL") == []
+    assert graph.nodes["HostOp"]["self_ns"].to_list() == [9_000, 10]
+
+
+NODES = st.lists(st.tuples(st.integers(3, 9), st.integers(0, 11), st.integers(0, 6)), max_size=10)
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(0, 6)), max_size=10)
+CALLS = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40)), max_size=6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(NODES, SPANS, CALLS)
+def test_whatever_the_files_hold_nothing_is_lost_and_the_tree_is_a_tree(
+    nodes: list[tuple[int, int, int]], spans: list[tuple[int, int, int]], calls: list[tuple[int, int]]
+) -> None:
+    """Ids used twice, absent parents, cycles, ids that meet or not: all records stay, with one caller."""
+    et = et_file([*roots(), *(node(n, f"op{rf}", parent or None, rf or None) for n, parent, rf in nodes)])
+    kineto = kineto_file(
+        [span(f"op{rf}", start, start + length, rf or None) for start, length, rf in spans],
+        [call(correlation, start, start + 1) for correlation, start in calls],
+        [kernel(correlation, start, start + 5) for correlation, start in calls],
+    )
+
+    graph = link_rank(0, [et, kineto], allow_mismatch=True)
+
+    host, ctrl = graph.nodes["HostOp"], graph.edges["CTRL"]
+    assert host.height == 2 + len(nodes) + len(spans) - graph.files[1]["link_matched"]
+    assert ctrl["dst"].n_unique() == ctrl.height
+    assert graph.edges["LAUNCHES"].height == len(calls)
+    assert graph.nodes["Kernel"]["launch_class"].to_list() == ["launched"] * len(calls)
+    parent = dict(ctrl.select("dst", "src").iter_rows())
+    for op, root, depth in host.select("n", "root", "depth").iter_rows():
+        above = parent.get(op)
+        if root is None:
+            assert above is not None
+        elif above is None:
+            assert (root, depth) == (op, 0)
+        else:
+            assert host.row(above, named=True)["depth"] == depth - 1
