@@ -3,7 +3,7 @@
 In:  a folder of traces (make_traces.py makes big ones). Out: a Markdown table on stdout.
 The measure to compare with is msgspec reading the same files into typed structs and nothing else. Each
 measurement is a process of its own; its memory is that of the process and its children (shared pages counted
-once, sampled ten times a second). The last line is the command `graphstore convert` as a person runs it.
+once, sampled twenty times a second). The last line is the command `graphstore convert` as a person runs it.
 
     python benchmarks/run.py FOLDER [--store bolt://localhost:7687]
 """
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,7 @@ from typing import Any
 import msgspec
 import psutil
 
-SAMPLE_S = 0.1
+SAMPLE_S = 0.05
 MIB = 1 << 20
 
 
@@ -79,10 +81,11 @@ class Trace(msgspec.Struct):
 
 @dataclass
 class Measured:
-    """Seconds and peak memory (MiB, absolute) of one stage."""
+    """Seconds, processor seconds (children included) and peak memory (MiB, absolute) of one stage."""
 
     stage: str
     seconds: float
+    cpu_seconds: float
     peak_mib: float
 
 
@@ -94,6 +97,7 @@ class Meter:
         self.stages: list[Measured] = []
         self._process = process
         self._peak = 0
+        self._sampling = 0.0  # processor seconds of the sampler, which are not the stage's
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -102,19 +106,27 @@ class Meter:
         sampler = threading.Thread(target=self._sample, args=(ended,))
         self._peak = _memory(self._process)
         sampler.start()
-        begin = time.perf_counter()
+        begin, cpu_begin = time.perf_counter(), _cpu_seconds()
         try:
             yield
         finally:
             seconds = time.perf_counter() - begin
             ended.set()
             sampler.join()
+            cpu_seconds = _cpu_seconds() - cpu_begin - self._sampling
             self._peak = max(self._peak, _memory(self._process))
-            self.stages.append(Measured(name, seconds, self._peak / MIB))
+            self.stages.append(Measured(name, seconds, cpu_seconds, self._peak / MIB))
 
     def _sample(self, ended: threading.Event) -> None:
         while not ended.wait(SAMPLE_S):
             self._peak = max(self._peak, _memory(self._process))
+        used = resource.getrusage(resource.RUSAGE_THREAD)
+        self._sampling = used.ru_utime + used.ru_stime
+
+
+def _cpu_seconds() -> float:
+    """Return the processor time of this process and its ended children."""
+    return sum(os.times()[:4])
 
 
 def _memory(process: psutil.Process) -> int:
@@ -194,10 +206,18 @@ def measured(what: str, *words: str) -> list[Measured]:
 
 def table(engine: str, rows: list[Measured], base: Measured) -> Iterator[str]:
     """Yield the lines of a Markdown table: per stage, seconds, peak memory, and the ratio to the parse."""
-    yield f"| {engine} | seconds | to the parse | peak MiB |"
-    yield "|---|--:|--:|--:|"
+    yield f"| {engine} | seconds | CPU s | CPU to the parse | peak MiB |"
+    yield "|---|--:|--:|--:|--:|"
     for row in rows:
-        yield f"| {row.stage} | {row.seconds:.2f} | {row.seconds / base.seconds:.1f} | {row.peak_mib:,.0f} |"
+        ratio = row.cpu_seconds / base.cpu_seconds
+        times = f"{row.seconds:.2f} | {row.cpu_seconds:.2f} | {ratio:.1f}"
+        yield f"| {row.stage} | {times} | {row.peak_mib:,.0f} |"
+
+
+def total(rows: list[Measured]) -> Measured:
+    """Return the stages as one."""
+    seconds, cpu_seconds = sum(row.seconds for row in rows), sum(row.cpu_seconds for row in rows)
+    return Measured("all stages", seconds, cpu_seconds, max(row.peak_mib for row in rows))
 
 
 def main() -> None:
@@ -211,13 +231,11 @@ def main() -> None:
     base = measured("parse", str(chosen.folder))[0]
     with tempfile.TemporaryDirectory() as archive:
         rows = measured("stages", str(chosen.folder), archive)
-        total = Measured("all stages", sum(r.seconds for r in rows), max(r.peak_mib for r in rows))
-        rows = [base, *rows, total, *convert(chosen.folder, archive)]
+        rows = [base, *rows, total(rows), *convert(chosen.folder, archive)]
     print("\n".join(table("embedded", rows, base)))
     if chosen.store:
         rows = measured("stages", str(chosen.folder), chosen.store)
-        total = Measured("all stages", sum(r.seconds for r in rows), max(r.peak_mib for r in rows))
-        print("\n" + "\n".join(table("Neo4j (memory of the client)", [*rows, total], base)))
+        print("\n" + "\n".join(table("Neo4j (time and memory of the client)", [*rows, total(rows)], base)))
 
 
 def _measure(what: str, words: list[str]) -> None:
