@@ -107,7 +107,10 @@ def _container() -> Iterator[Server]:
     from testcontainers.community.neo4j import Neo4jContainer
 
     password = secrets.token_urlsafe(18)
-    with Neo4jContainer(IMAGE, password=password) as container:
+    made = Neo4jContainer(IMAGE, password=password)
+    made.with_env("NEO4J_dbms_security_allow__csv__import__from__file__urls", "false")
+    made.with_env("NEO4J_internal_dbms_cypher__ip__blocklist", "0.0.0.0/0,::/0")
+    with made as container:
         yield Server(container.get_connection_url(), "neo4j", password)
 
 
