@@ -31,6 +31,7 @@ TABLE_LABEL = {
     "kernels": "Kernel",
     "sync_events": "SyncEvent",
     "comm_calls": "CollectiveCall",
+    "flight_entries": "CollectiveCall",
     "chakra_nodes": "ChakraNode",
     "process_groups": "ProcessGroup",
 }
@@ -44,6 +45,17 @@ LINK_COLUMNS: dict[str, dict[str, Any]] = {
     "kernels": {"order": pl.Int64, "comm_args": pl.String, "sync_deps": pl.List(pl.Int64)},
     "sync_events": {"order": pl.Int64},
     "comm_calls": {"host_n": pl.Int64, "worker_n": pl.Int64, "kernel_n": pl.List(pl.Int64)},
+    # A row per entry of a Flight Recorder dump, start_ns = time_created_ns. *_nelems: elements of each
+    # tensor. src, dst: both ends of a send or recv, as places in the group. is_coalesced: the entry that
+    # closes a block of several calls.
+    "flight_entries": {
+        "order": pl.Int64,
+        "in_nelems": pl.List(pl.Int64),
+        "out_nelems": pl.List(pl.Int64),
+        "is_coalesced": pl.Boolean,
+        "src": pl.Int64,
+        "dst": pl.Int64,
+    },
     "chakra_nodes": {"order": pl.Int64},
     "process_groups": {},
 }
@@ -92,6 +104,7 @@ class FileRecords:
     `facts` are properties of the TraceFile node (kind, schema, rank …); `tables` holds the record tables of
     TABLE_LABEL that the format has; `groups` the process groups the file lists, as dicts {pg_name, pg_desc,
     ranks (resolved), group_size, backend, origin}; `thread_names` {(process, thread): name}.
+    `flight` is what a Flight Recorder dump holds beside its entries (readers/flight_recorder.py), else None.
     """
 
     path: str
@@ -100,6 +113,7 @@ class FileRecords:
     groups: list[dict[str, Any]] = field(default_factory=list)
     thread_names: dict[tuple[int, int], str] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    flight: dict[str, Any] | None = None
 
 
 @dataclass

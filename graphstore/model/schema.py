@@ -186,6 +186,20 @@ COLLECTIVE_CALL = (
     _p("is_p2p", "bool", "whether the call is a send or recv"),
     _p("source", "text", "file kind the call was read from: et, kineto, flight_recorder"),
     _p("node_id", "int", "id of the host op in the execution trace"),
+    _p("record_id", "int", "number of the Flight Recorder entry; counts over all groups of its process"),
+    _p("op_id", "int", "number of the call within the group on this rank, send and recv included"),
+    _p("p2p_seq_id", "int", "number of the send or recv within the group on this rank; of this rank alone"),
+    _p("pg_id", "int", "number of the group in its process; means nothing on another rank"),
+    _p("state", "text", "as recorded: scheduled, started or completed"),
+    _p("retired", "bool", "whether the recorder gave the call up as ended, well or not"),
+    _p("started_ns", "int", "when the device began it (UTC, ns); null when the dump does not say"),
+    _p("completed_ns", "int", "when the device ended it (UTC, ns); null when the dump does not say"),
+    _p("timeout_ms", "int", "time limit of the call as recorded"),
+    _p("site", "text", "file:line of the user's code that made the call; null without frames"),
+    _p("in_sizes", "json", "shapes of the inputs as recorded"),
+    _p("out_sizes", "json", "shapes of the outputs as recorded"),
+    _p("in_dtypes", "list[text]", "element types of the inputs as recorded"),
+    _p("out_dtypes", "list[text]", "element types of the outputs as recorded"),
 )
 
 CHAKRA_NODE = (
