@@ -5,14 +5,13 @@
 // column children: list[int], uids of the ops whose parent is so
 MATCH (parent:HostOp)-[:CTRL]->(n:HostOp)
 WHERE n.run = $run AND n.parent_id = parent.node_id
-WITH n, CASE
-  WHEN n.thread = parent.thread AND n.process = parent.process
-  THEN CASE WHEN parent.start_ns - n.start_ns > 2
-              OR n.start_ns + n.duration_ns - parent.start_ns - parent.duration_ns > 2
-            THEN 'parent_not_enclosing' ELSE 'right' END
-  WHEN n.name STARTS WITH 'gloo:' AND parent.name STARTS WITH 'c10d::' THEN 'right'
-  WHEN n.thread <> parent.thread OR n.process <> parent.process THEN 'parent_on_other_thread'
-  ELSE 'right' END AS fault
-WHERE fault <> 'right'
-RETURN n.rank AS rank, fault, collect(n.uid) AS children
+  AND (n.thread <> parent.thread OR n.process <> parent.process OR n.start_ns < parent.start_ns - 2
+       OR n.start_ns + n.duration_ns - 2 > parent.start_ns + parent.duration_ns)
+WITH n, parent,
+  CASE WHEN n.thread = parent.thread AND n.process = parent.process
+       THEN 'parent_not_enclosing' ELSE 'parent_on_other_thread' END AS fault
+WHERE fault = 'parent_not_enclosing'
+   OR NOT (n.name STARTS WITH 'gloo:' AND parent.name STARTS WITH 'c10d::')
+WITH n.rank AS rank, fault, n.uid AS uid ORDER BY uid
+RETURN rank, fault, collect(uid) AS children
 ORDER BY rank, fault

@@ -3,7 +3,7 @@
 In:  `RankOps` and the places of the orphans: recorded ops into which no CTRL edge leads (their parent is
      absent, or unknown in the file). Ops whose recorded callers form a cycle are looked for here: the first
      of each cycle is cut off (`drop_back_edge`, unsafe) and given a parent by the same rule.
-Out: changes, and the parent array as it is after them. Nothing is written here.
+Out: an `Adoption`: the changes, and the parents as they are after them. Nothing is written here.
 The rule, first that fits: (a) `restore_from_kineto` the absent parent is a span that only Kineto knows: it
 gets the absent id; (b) `enclosing_op` the innermost recorded op that encloses the orphan in time on its
 thread; (c) `worker_of_call` a gloo worker goes to its c10d call by rf_id; (d) `thread_root` of its tid;
@@ -59,11 +59,11 @@ class Adoption:
     changes: list[Change]
 
 
-def plan_orphans(ops: RankOps, orphans: Ints) -> tuple[list[Change], Ints]:
-    """Return the changes that give each orphan a parent, and the parent array after them.
+def plan_orphans(ops: RankOps, orphans: Ints) -> Adoption:
+    """Return the changes that give each orphan a parent, the parents after them, and where ops may hang.
 
-    The array has one place more than `ops`: that of a process root which a change creates. An orphan that is
-    itself the process root, or has no candidate outside its own tree, keeps its place.
+    The parents have one place more than `ops`: that of a process root which a change creates. An orphan that
+    is itself the process root, or has no candidate outside its own tree, keeps its place.
     """
     restored = {found.absent_id: found for found in restorable_spans(ops, orphans)}
     spans = np.asarray([found.span for found in restored.values()], dtype=np.int64)
@@ -81,7 +81,7 @@ def plan_orphans(ops: RankOps, orphans: Ints) -> tuple[list[Change], Ints]:
             _adopt(adoption, orphan)
     if (adoption.parent == len(ops)).any():
         adoption.changes.insert(0, _created_root(adoption))
-    return adoption.changes, adoption.parent
+    return adoption
 
 
 def _first_of_cycles(ops: RankOps) -> list[int]:

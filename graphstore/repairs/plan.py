@@ -72,9 +72,10 @@ def _plan_rank(store: Store, run: str, rank: int, wrong_uids: list[int], ordered
     ops = read_rank(store, run, rank)
     changes = plan_duplicates(ops)
     ops = _renumbered(ops, changes)
-    adoptions, parent = plan_orphans(ops, np.flatnonzero(ops.recorded & ~ops.called))
-    moves, parent = plan_wrong_parents(ops, np.searchsorted(ops.uid, wrong_uids), parent)
-    changes += [*adoptions, *moves]
+    adopted = plan_orphans(ops, np.flatnonzero(ops.recorded & ~ops.called))
+    wrong = np.searchsorted(ops.uid, wrong_uids)
+    moves, parent = plan_wrong_parents(ops, wrong, adopted.parent, adopted.places)
+    changes += [*adopted.changes, *moves]
     if ordered:
         nodes = read_order_nodes(store, run, rank)
         changes += plan_back_edges(nodes, read_edges(store, run, rank, nodes, _callers(ops, parent)))

@@ -60,17 +60,24 @@ def below(parent: Ints, marked: Bools) -> Bools:
 def moved_ops(uid: Ints, names: list[str], parent: Ints, moved: Bools) -> list[dict[str, Any]]:
     """Return {uid, root, depth, path} as they are after the moves, of every op in the trees below `moved`."""
     root, depth = tops(parent)
-    path = paths(pl.Series(names, dtype=pl.String), parent, depth)
-    rows = np.flatnonzero(below(parent, moved))
-    return [
+    rows = below(parent, moved)
+    has_top = root != NONE
+    places = pl.DataFrame(
         {
-            "uid": int(uid[row]),
-            "root": int(uid[root[row]]) if root[row] != NONE else None,
-            "depth": int(depth[row]) if depth[row] != NONE else None,
-            "path": path[row],
+            "uid": uid,
+            "root": np.where(has_top, uid[root], NONE),
+            "depth": depth,
+            "path": paths(pl.Series(names, dtype=pl.String), parent, depth),
         }
-        for row in rows.tolist()
-    ]
+    )
+    is_known = pl.col("depth") != NONE
+    return (
+        places.filter(pl.Series(rows))
+        .with_columns(
+            pl.when(is_known).then("root").alias("root"), pl.when(is_known).then("depth").alias("depth")
+        )
+        .to_dicts()
+    )
 
 
 def moved_calls(ops: list[dict[str, Any]], calls: Ints, callers: Ints) -> list[dict[str, Any]]:

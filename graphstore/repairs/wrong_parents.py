@@ -23,14 +23,12 @@ from graphstore.repairs.tree import NONE, Ints, nodes_on_cycles
 RULE = "proven_parent"
 
 
-def plan_wrong_parents(ops: RankOps, wrong: Ints, planned: Ints) -> tuple[list[Change], Ints]:
-    """Return the changes for the ops at `wrong`, in their order, and the parent array after them.
+def plan_wrong_parents(ops: RankOps, wrong: Ints, planned: Ints, places: Places) -> tuple[list[Change], Ints]:
+    """Return the changes for the ops at `wrong`, in their order, and the parents after them.
 
-    `planned` is the array orphans.py gives (one place more than `ops`). An op that an earlier change moves,
-    or whose proven parent lies in its own tree, is left: it stays a finding.
+    `planned` and `places` are those orphans.py gives: one place more than `ops`, restored spans counted. An
+    op that an earlier change moves, or whose proven parent lies in its own tree, is left: it stays a finding.
     """
-    recorded = ops.recorded
-    places = Places(ops, recorded)
     untouched = wrong[(planned[wrong] == ops.parent[wrong]) & (ops.parent[wrong] != NONE)]
     proven = np.asarray([_proven(ops, places, place) for place in untouched.tolist()], dtype=np.int64)
     is_other = (proven != NONE) & (proven != planned[untouched]) if untouched.size else np.zeros(0, np.bool_)

@@ -26,8 +26,7 @@ from tests.unit.repairs.forest import (
 
 def planned(ops: RankOps) -> list[Change]:
     """Return the changes for all orphans of a rank."""
-    changes, _ = plan_orphans(ops, orphans_of(ops))
-    return changes
+    return plan_orphans(ops, orphans_of(ops)).changes
 
 
 def children(count: int, absent_id: int = 4, first: int = 10) -> list[Op]:

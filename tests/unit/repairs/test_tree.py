@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphstore.repairs.tree import NONE, Forest, Ints, below, nodes_on_cycles
+from graphstore.repairs.tree import NONE, Forest, Ints, below, moved_calls, moved_ops, nodes_on_cycles
 
 
 def parents(*values: int) -> Ints:
@@ -58,3 +58,26 @@ def test_a_tree_cannot_be_joined_below_itself() -> None:
     assert forest.join(0, 3)
     assert not forest.join(2, 1)
     assert forest.top(1) == 2
+
+
+def test_a_moved_tree_gets_top_depth_and_path_of_its_new_place() -> None:
+    """2 moved below 1 takes 3 with it; what did not move is not written; a call follows its op."""
+    uid = np.asarray([10, 11, 12, 13])
+    moved = np.asarray([False, False, True, False])
+
+    ops = moved_ops(uid, ["root", "thread", "a", "b"], parents(NONE, 0, 1, 2), moved)
+
+    assert ops == [
+        {"uid": 12, "root": 10, "depth": 2, "path": "root / thread / a"},
+        {"uid": 13, "root": 10, "depth": 3, "path": "root / thread / a / b"},
+    ]
+    calls = moved_calls(ops, np.asarray([20, 21]), np.asarray([13, 11]))
+    assert calls == [{"uid": 20, "root": 10, "depth": 4}]
+
+
+def test_an_op_put_back_into_a_cycle_has_no_place() -> None:
+    """As the import leaves it: undo of a cut cycle gives null, not a number."""
+    ops = moved_ops(np.asarray([10, 11]), ["a", "b"], parents(1, 0), np.asarray([True, False]))
+
+    assert [(op["root"], op["depth"], op["path"]) for op in ops] == [(None, None, None)] * 2
+    assert moved_calls(ops, np.asarray([20]), np.asarray([11])) == [{"uid": 20, "root": None, "depth": None}]

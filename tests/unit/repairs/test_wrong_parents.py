@@ -4,16 +4,28 @@ import numpy as np
 
 from graphstore.repairs.change import Change
 from graphstore.repairs.columns import RankOps
+from graphstore.repairs.orphans import plan_orphans
+from graphstore.repairs.places import Places
 from graphstore.repairs.tree import NONE, nodes_on_cycles
 from graphstore.repairs.wrong_parents import plan_wrong_parents
-from tests.unit.repairs.forest import Op, components, ids_by_child, process_root, rank_of, thread_root
-from tests.unit.repairs.forest import carried_out as carried
+from tests.unit.repairs.forest import (
+    Op,
+    carried_out,
+    components,
+    ids_by_child,
+    kineto_only,
+    orphans_of,
+    process_root,
+    rank_of,
+    thread_root,
+)
 
 
 def planned(ops: RankOps, *wrong_ids: int) -> list[Change]:
     """Return the changes for the ops with these ids; whatever they are, no cycle comes of them."""
     wrong = np.flatnonzero(np.isin(ops.node_id, wrong_ids))
-    changes, parent = plan_wrong_parents(ops, wrong, np.append(ops.parent, NONE))
+    places = Places(ops, ops.recorded)
+    changes, parent = plan_wrong_parents(ops, wrong, np.append(ops.parent, NONE), places)
     assert nodes_on_cycles(parent) == []
     return changes
 
@@ -109,4 +121,23 @@ def test_two_moves_that_cross_leave_a_forest() -> None:
     changes = planned(ops, 12, 14)
 
     assert ids_by_child(ops, changes) == {12: ("proven_parent", 14), 14: ("proven_parent", 2)}
-    assert components(carried(ops, changes)) == 1
+    assert components(carried_out(ops, changes)) == 1
+
+
+def test_an_op_may_move_into_a_span_that_is_restored_in_the_same_plan() -> None:
+    """The step becomes a recorded op by the rule before: it is the innermost that encloses the op."""
+    ops = rank_of(
+        [
+            process_root(),
+            thread_root(),
+            Op(10, "aten::a", 4, (100, 110)),
+            Op(11, "aten::b", 4, (120, 130)),
+            Op(12, "aten::c", 10, (140, 150)),
+            kineto_only("ProfilerStep#1", 90, 900),
+        ]
+    )
+
+    adopted = plan_orphans(ops, orphans_of(ops))
+    changes, _ = plan_wrong_parents(ops, np.asarray([4]), adopted.parent, adopted.places)
+
+    assert [change.after for change in changes] == [{"parent": int(ops.uid[5])}]
