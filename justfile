@@ -13,6 +13,7 @@ lint:
     ruff check .
     ruff format --check .
     mypy
+    mypy benchmarks/*.py docs/*.py docker/*.py
     lint-imports
     just cypher
     just docs-check

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -194,7 +194,7 @@ def convert(folder: Path, address: str) -> list[Measured]:
     return meter.stages
 
 
-WHAT = {"parse": parse, "stages": stages}
+WHAT: dict[str, Callable[..., list[Measured]]] = {"parse": parse, "stages": stages}
 
 
 def measured(what: str, *words: str) -> list[Measured]:
