@@ -137,8 +137,8 @@ def _refuse_clashes(traces: Sequence[FileRecords]) -> None:
         other = taken.setdefault((_slot(record), rank), record)
         if other is not record:
             raise RankError(
-                f"{other.path} and {record.path} are both the {_slot(record)} of rank {rank} (by their "
-                f"{_because(other)} and {_because(record)}). Leave one out, or say --rank "
+                f"{other.path} (rank by {_because(other)}) and {record.path} (rank by {_because(record)}) "
+                f"are both the {_slot(record)} of rank {rank}. Leave one out, or say --rank "
                 f"{record.facts['name']}=N."
             )
 

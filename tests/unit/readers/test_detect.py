@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.chakra import GlobalMetadata, Node, write_messages
@@ -145,6 +145,7 @@ def test_deep_nesting_is_one_line(tmp_path: Path, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@settings(deadline=None)
 @given(
     prefix=st.sampled_from([b"", b"\x80\x02", b"(", b'{"nodes": [', b"\x07\n\x050.0.4"]),
     content=st.binary(max_size=200) | st.text(max_size=100).map(str.encode),

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.errors import TraceFormatError
@@ -53,6 +53,7 @@ items = st.lists(
 layouts = st.sampled_from([{"indent": None}, {"indent": 2}, {"separators": (",", ":")}])
 
 
+@settings(deadline=None)
 @given(written=items, layout=layouts, ascii_only=st.booleans())
 def test_every_record_and_member_comes_back(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]], layout: Any, ascii_only: bool
@@ -68,6 +69,7 @@ def test_every_record_and_member_comes_back(
     assert (document.cut_at, document.unreadable, document.records) == (None, 0, len(written))
 
 
+@settings(deadline=None)
 @given(written=items, layout=layouts, data=st.data())
 def test_a_document_cut_anywhere_gives_its_whole_records(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]], layout: Any, data: st.DataObject

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.errors import TraceFormatError
@@ -317,6 +317,7 @@ def fitting(written: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [n if "parent" in n else n | {"inputs": inputs(*n["inputs"])} for n in written]
 
 
+@settings(deadline=None)
 @given(written=nodes, indent=st.sampled_from([None, 1]))
 def test_random_traces_keep_every_node(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]], indent: int | None
@@ -329,6 +330,7 @@ def test_random_traces_keep_every_node(
     assert records.tally.kept == len(written) + 2
 
 
+@settings(deadline=None)
 @given(written=nodes, data=st.data())
 def test_random_traces_cut_or_damaged_anywhere_do_not_crash(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, Any]], data: st.DataObject

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.readers.json_text import INCOMPLETE, NestingError, clean, end_of_value
@@ -17,6 +17,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(value=values, indent=st.sampled_from([None, 2]), follows=st.sampled_from([",", "]", "}", " ,", "\n]"]))
 def test_a_value_ends_where_it_ends(value: Any, indent: int | None, follows: str) -> None:
     """Any JSON value has its end found, and nothing shorter than it has one."""
@@ -26,6 +27,7 @@ def test_a_value_ends_where_it_ends(value: Any, indent: int | None, follows: str
     assert end_of_value(text[:-1], 0, MAX_DEPTH) == INCOMPLETE
 
 
+@settings(deadline=None)
 @given(value=values, indent=st.sampled_from([None, 1]))
 def test_cleaning_leaves_clean_text_as_it_is(value: Any, indent: int | None) -> None:
     """What is valid JSON already is not touched."""

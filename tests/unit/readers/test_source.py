@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.errors import InputError, TraceFormatError
@@ -69,6 +69,7 @@ def test_packed_files_put_one_after_another_are_one_content(tmp_path: Path, comp
 
 
 @pytest.mark.parametrize("compression", ["gz", "zstd"])
+@settings(deadline=None)
 @given(cut=st.integers(min_value=4, max_value=4000))
 def test_a_packed_file_cut_anywhere_gives_what_came_before(
     tmp_path_factory: pytest.TempPathFactory, compression: str, cut: int
