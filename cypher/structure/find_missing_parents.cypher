@@ -11,7 +11,8 @@
 // column subjects: list[int], uids of the first 100 children
 MATCH (n:HostOp|Kernel)
 WHERE n.run = $run AND n.node_id IS NOT NULL
-WITH coalesce(n.root, n.uid) AS root, count(*) AS ops, sum(CASE WHEN n.comm_kind IS NULL THEN 0 ELSE 1 END) AS calls
+WITH coalesce(n.root, n.uid) AS root, count(*) + sum(COUNT { (n)-[:CTRL]->(:Kernel) }) AS ops,
+     sum(CASE WHEN n.comm_kind IS NULL THEN 0 ELSE 1 END) AS calls
 MATCH (top:Op {uid: root})
 WHERE top.parent_id IS NOT NULL AND NOT EXISTS { (top)<-[:CTRL]-() }
 WITH top, ops, calls ORDER BY top.uid

@@ -8,10 +8,11 @@
 // column subjects: list[int], uids of the first 100 children
 MATCH (parent:HostOp)-[:CTRL]->(n:HostOp)
 WHERE n.run = $run AND n.parent_id = parent.node_id AND n.thread = parent.thread AND n.process = parent.process
-WITH n, parent.start_ns - n.start_ns AS early,
+  AND (parent.start_ns - n.start_ns > 2
+       OR n.start_ns + n.duration_ns - parent.start_ns - parent.duration_ns > 2)
+WITH n.rank AS rank, n.uid AS uid, parent.start_ns - n.start_ns AS early,
      n.start_ns + n.duration_ns - parent.start_ns - parent.duration_ns AS late
-WHERE early > 2 OR late > 2
-WITH n, CASE WHEN early > late THEN early ELSE late END AS outside ORDER BY n.uid
-WITH n.rank AS rank, count(*) AS children, max(outside) AS outside_ns, collect(n.uid) AS uids
+WITH rank, uid, CASE WHEN early > late THEN early ELSE late END AS outside ORDER BY uid
+WITH rank, count(*) AS children, max(outside) AS outside_ns, collect(uid) AS uids
 RETURN rank, children, outside_ns, uids[0..100] AS subjects
 ORDER BY rank

@@ -1,5 +1,6 @@
 // Components of the call tree as recorded: top, size, communication calls inside, and why each stands alone.
-// Counted over ops of the execution trace; a span known to Kineto only belongs to no component.
+// Counted over ops of the execution trace (in a merged trace with its device ops); a span known to Kineto only
+// belongs to no component.
 // param run: text, the run asked
 // column rank: int, global rank
 // column root: int, uid of the top
@@ -10,7 +11,8 @@
 // column calls: int, communication calls among them
 MATCH (n:HostOp|Kernel)
 WHERE n.run = $run AND n.node_id IS NOT NULL AND (n.kind = 'HostOp' OR NOT EXISTS { (n)<-[:CTRL]-() })
-WITH coalesce(n.root, n.uid) AS root, count(*) AS ops, sum(CASE WHEN n.comm_kind IS NULL THEN 0 ELSE 1 END) AS calls
+WITH coalesce(n.root, n.uid) AS root, count(*) + sum(COUNT { (n)-[:CTRL]->(:Kernel) }) AS ops,
+     sum(CASE WHEN n.comm_kind IS NULL THEN 0 ELSE 1 END) AS calls
 MATCH (top:Op {uid: root})
 RETURN top.rank AS rank, root AS root, top.name AS name, top.parent_id AS parent_id,
        CASE WHEN top.parent_id IS NOT NULL THEN 'absent parent'

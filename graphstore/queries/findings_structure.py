@@ -154,12 +154,12 @@ def _name(row: Mapping[str, Any], role: str) -> str:
 
 def _cycle(rows: Rows, context: Context) -> Iterable[Draft]:
     """One finding per rank that has a cycle: each cycle as ids in order with the types of its edges."""
-    for rank in sorted({row["rank"] for row in rows}):
-        own = [row for row in rows if row["rank"] == rank]
+    for rank in (row["rank"] for row in rows):
+        own = context.rows("structure/show_edges", rank=rank)
         edges = Edges(
-            np.concatenate([np.asarray(row["sources"], dtype=np.int64) for row in own]),
-            np.concatenate([np.asarray(row["targets"], dtype=np.int64) for row in own]),
-            np.concatenate([np.full(len(row["sources"]), row["edge_type"], dtype=object) for row in own]),
+            np.array([uid for row in own for uid in row["sources"]], dtype=np.int64),
+            np.array([uid for row in own for uid in row["targets"]], dtype=np.int64),
+            np.array([row["edge_type"] for row in own for _ in row["sources"]], dtype=object),
         )
         found, selves = cycles(edges), self_edges(edges).tolist()
         if found or selves:

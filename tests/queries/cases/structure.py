@@ -1,4 +1,4 @@
-"""Cases for the checks and looks at structure: parents, components, ids, dependencies, cycles."""
+"""Cases for the checks and looks at structure: parents, components, ids. Dependencies: dependencies.py."""
 
 from __future__ import annotations
 
@@ -35,10 +35,14 @@ def two_children_of_an_absent_parent(g: GraphBuilder) -> Case:
 
 @case
 def a_device_op_of_a_merged_trace_under_an_absent_parent(g: GraphBuilder) -> Case:
-    """A merged trace names the parent of a kernel too."""
+    """A merged trace names the parent of a kernel too; kernels below a hidden op are hidden with it."""
     roots(g)
     kernel = g.node("Kernel", "sgemm", node_id=20, parent_id=11)
-    return Case("structure/find_missing_parents", g.build(), [(0, 11, 1, 1, 0, [kernel])])
+    op = g.op("aten::mm", node_id=12, parent_id=9)
+    for number in (21, 22):
+        g.edge("CTRL", op, g.node("Kernel", "sgemm", node_id=number, parent_id=12))
+    rows = [(0, 9, 1, 3, 0, [op]), (0, 11, 1, 1, 0, [kernel])]
+    return Case("structure/find_missing_parents", g.build(), rows)
 
 
 @case
@@ -114,10 +118,11 @@ def components_and_why(g: GraphBuilder) -> Case:
     span = g.op("ProfilerStep#1")
     g.op("python", span)
     g.op("known to Kineto", thread)
+    g.edge("CTRL", lost, g.node("Kernel", "of a merged trace", node_id=30, parent_id=8))
     rows = [
         (0, thread - 1, PROCESS, None, "process root", 3, 1),
         (0, orphan, "forward", 4, "absent parent", 2, 0),
-        (0, lost, "unknown", None, "no parent", 1, 0),
+        (0, lost, "unknown", None, "no parent", 2, 0),
     ]
     return Case("structure/show_components", g.build(), rows)
 
@@ -150,7 +155,7 @@ def ids_used_twice(g: GraphBuilder) -> Case:
     fives = [g.op("a", thread, node_id=5, parent_id=2, trace_file=file) for _ in range(2)]
     sixes = [g.op("b", thread, node_id=6, parent_id=2, trace_file=file) for _ in range(3)]
     g.op("c", thread, node_id=7, parent_id=2, trace_file=file)
-    rows = [(0, file, 2, 5, [5, 6], [*fives, *sixes])]
+    rows = [(0, file, 2, 5, [5, 6], [fives[0], sixes[0], fives[-1], sixes[-1]])]
     return Case("structure/find_duplicate_ids", g.build(), rows)
 
 
@@ -215,156 +220,6 @@ def parents_by_their_place_in_time(g: GraphBuilder) -> Case:
     g.op("untimed", call, node_id=8, parent_id=3)
     places = ("enclosing", "not enclosing", "other thread", "worker of a call")
     return Case("structure/count_parents_in_time", g.build(), [(0, place, 1) for place in places])
-
-
-@case
-def deps_on_absent_nodes(g: GraphBuilder) -> Case:
-    """Id 0 and id 9 are absent; a ctrl dep that has its node and a node that names itself are not."""
-    one = g.node("ChakraNode", "one", node_id=1, ctrl_deps=[0, 1], data_deps=[])
-    two = g.node("ChakraNode", "two", node_id=2, ctrl_deps=[1, 0], data_deps=[1, 9])
-    g.edge("CTRL", one, one)
-    g.edge("CTRL", one, two)
-    g.edge("DATA", one, two)
-    rows = [(0, "ctrl_deps", 2, [0], 1, [one, two]), (0, "data_deps", 1, [9], 1, [two])]
-    return Case("structure/find_dangling_deps", g.build(), rows)
-
-
-@case
-def deps_on_present_nodes(g: GraphBuilder) -> Case:
-    """Id 0 is an id like any other: a dep on a node of that id is whole, and so is a node without deps."""
-    zero = g.node("ChakraNode", "zero", node_id=0)
-    one = g.node("ChakraNode", "one", node_id=1, ctrl_deps=[0], data_deps=[0])
-    g.edge("CTRL", zero, one)
-    g.edge("DATA", zero, one)
-    return Case("structure/find_dangling_deps", g.build(), [])
-
-
-@case
-def deps_named_twice(g: GraphBuilder) -> Case:
-    """Two ids twice in one field of one node is one node; the other field is told apart."""
-    one = g.node("ChakraNode", "one", node_id=1, data_deps=[2, 2, 3, 3])
-    two = g.node("ChakraNode", "two", node_id=2, data_deps=[1, 1], ctrl_deps=[3, 3])
-    rows = [(0, "ctrl_deps", 1, [two]), (0, "data_deps", 2, [one, two])]
-    return Case("structure/find_repeated_deps", g.build(), rows)
-
-
-@case
-def deps_named_once_a_field(g: GraphBuilder) -> Case:
-    """One id in both fields, and one id of two nodes, is no repetition."""
-    g.node("ChakraNode", "one", node_id=1, data_deps=[2, 3], ctrl_deps=[2])
-    g.node("ChakraNode", "two", node_id=2, data_deps=[3])
-    return Case("structure/find_repeated_deps", g.build(), [])
-
-
-@case
-def edges_that_may_close_a_cycle(g: GraphBuilder) -> Case:
-    """An op that names itself may; the last edge of a chain leads to an op that nothing follows."""
-    one = g.node("ChakraNode", "one", node_id=1)
-    two = g.node("ChakraNode", "two", node_id=2)
-    last = g.node("ChakraNode", "last", node_id=3)
-    g.edge("CTRL", one, one)
-    g.edge("DATA", one, two)
-    g.edge("DATA", two, last)
-    rows = [(0, "CTRL", [one], [one]), (0, "DATA", [one], [two])]
-    return Case("structure/find_cycle_edges", g.build(), rows)
-
-
-@case
-def edges_that_close_nothing(g: GraphBuilder) -> Case:
-    """In a tree of two levels every edge leads to a leaf; a launch says nothing about order here."""
-    thread = g.op(THREAD, node_id=2)
-    call = g.op("cudaLaunchKernel", thread, label="RuntimeCall")
-    g.edge("LAUNCHES", call, g.node("Kernel", "sgemm"))
-    return Case("structure/find_cycle_edges", g.build(), [])
-
-
-@case
-def edges_as_columns(g: GraphBuilder) -> Case:
-    """The edges of one rank come as two lists a type, ascending."""
-    thread = roots(g)
-    call = g.op("cudaLaunchKernel", thread, label="RuntimeCall")
-    kernel = g.node("Kernel", "sgemm")
-    g.edge("LAUNCHES", call, kernel)
-    g.edge("SYNC", kernel, thread, rule="sync_dep")
-    roots(g, rank=1)
-    rows = [
-        ("CTRL", [thread - 1, thread], [thread, call]),
-        ("LAUNCHES", [call], [kernel]),
-        ("SYNC", [kernel], [thread]),
-    ]
-    return Case("structure/show_edges", g.build(), rows, {"rank": 0})
-
-
-@case
-def calls_without_a_size(g: GraphBuilder) -> Case:
-    """Two of four calls have no size, one of them no type either; 0 is a size."""
-    coll = {"chakra_kind": "COMM_COLL_NODE"}
-    g.node("ChakraNode", "a", node_id=1, comm_kind="all_reduce", size_bytes=4, **coll)
-    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMM_SEND_NODE", size_bytes=0)
-    bare = [g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", **coll)]
-    bare.append(g.node("ChakraNode", "of no type", node_id=4, **coll))
-    return Case("structure/find_missing_sizes", g.build(), [(0, 2, 4, bare)])
-
-
-@case
-def nodes_that_need_no_size(g: GraphBuilder) -> Case:
-    """A barrier carries no bytes, a computation has no size; a sized call is whole."""
-    coll = {"chakra_kind": "COMM_COLL_NODE"}
-    g.node("ChakraNode", "a", node_id=1, comm_kind="barrier", **coll)
-    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMP_NODE")
-    g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", size_bytes=8, **coll)
-    return Case("structure/find_missing_sizes", g.build(), [])
-
-
-def _waiting(g: GraphBuilder, waits_at: int) -> tuple[int, int]:
-    """Add a kernel that starts at 180 and an op that waits for it from `waits_at` on."""
-    op = g.op("op", node_id=10, **timed(waits_at, 10))
-    kernel = g.node("Kernel", "sgemm", node_id=21, start_ns=180, duration_ns=5)
-    g.edge("SYNC", kernel, op, rule="sync_dep")
-    return op, kernel
-
-
-@case
-def a_wait_back_in_time(g: GraphBuilder) -> Case:
-    """The op that waits began 80 ns before what it waits for."""
-    op, _ = _waiting(g, 100)
-    return Case("structure/find_syncs_back_in_time", g.build(), [(0, 1, 80, [op])])
-
-
-@case
-def a_wait_forward_in_time(g: GraphBuilder) -> Case:
-    """At the same moment is not before."""
-    _waiting(g, 180)
-    return Case("structure/find_syncs_back_in_time", g.build(), [])
-
-
-@case
-def a_wait_back_in_time_with_its_ends(g: GraphBuilder) -> Case:
-    """Both ends come with their ids, and what said that one waits."""
-    op, kernel = _waiting(g, 100)
-    rows = [(0, op, 10, "op", kernel, 21, "sgemm", "sync_dep", 80)]
-    return Case("structure/show_syncs_back_in_time", g.build(), rows)
-
-
-@case
-def device_ops_that_are_all_leaves(g: GraphBuilder) -> Case:
-    """Three device ops of a merged trace, of a Chakra file on rank 1: none has a successor."""
-    op = g.op("op", node_id=10)
-    for number in (20, 21, 22):
-        g.edge("CTRL", op, g.node("Kernel", "k", node_id=number))
-    g.node("ChakraNode", "gpu", node_id=1, is_cpu_op=False, rank=1)
-    return Case("structure/find_gpu_leaves", g.build(), [(0, 3, 0), (1, 1, 0)])
-
-
-@case
-def device_ops_with_a_successor(g: GraphBuilder) -> Case:
-    """One successor is enough; kernels of a Kineto trace hold no such edges, and CPU nodes are not asked."""
-    kernel = g.node("Kernel", "k", node_id=20)
-    g.edge("SYNC", kernel, g.op("op", node_id=10), rule="sync_dep")
-    g.node("Kernel", "k", node_id=21)
-    g.node("Kernel", "of Kineto", rank=1)
-    g.node("ChakraNode", "cpu", node_id=1, is_cpu_op=True, rank=2)
-    return Case("structure/find_gpu_leaves", g.build(), [])
 
 
 @case

@@ -71,8 +71,9 @@ def test_two_absent_parents_are_two_findings() -> None:
     assert [d.subject for d in found] == ["rank 0 absent 4", "rank 0 absent 5", "rank 1 absent 4"]
 
 
-EDGE = {"rank": 0, "edge_type": "CTRL", "sources": [10, 11], "targets": [20, 21]}
-SYNC = {"rank": 0, "edge_type": "SYNC", "sources": [20, 21], "targets": [11, 10]}
+RANK = {"rank": 0, "ops": 4}
+EDGE = {"edge_type": "CTRL", "sources": [10, 11], "targets": [20, 21]}
+SYNC = {"edge_type": "SYNC", "sources": [20, 21], "targets": [11, 10]}
 
 
 def op(uid: int, node_id: int | None = None, name: str = "op") -> dict[str, Any]:
@@ -84,7 +85,7 @@ def test_a_cycle_is_told_as_ids_in_order_with_the_types_of_its_edges() -> None:
     """An op without an id is told by its name."""
     ops = [op(10, 10), op(11, 11), op(20, 20), op(21, None, "sgemm")]
 
-    [found] = drafts("cycle", [EDGE, SYNC], show_ops=ops)
+    [found] = drafts("cycle", [RANK], show_edges=[EDGE, SYNC], show_ops=ops)
 
     assert found.message == "rank 0: cycle 10 -CTRL-> 20 -SYNC-> 11 -CTRL-> sgemm -SYNC-> 10"
     assert found.evidence["first_cycles"] == [
@@ -99,9 +100,10 @@ def test_a_cycle_is_told_as_ids_in_order_with_the_types_of_its_edges() -> None:
 
 def test_many_cycles_are_counted_and_the_first_is_told() -> None:
     """Nodes that name themselves are counted apart."""
-    rows = [{"rank": 3, "edge_type": "DATA", "sources": [1, 2, 5, 6, 9], "targets": [2, 1, 6, 5, 9]}]
+    edges = {"edge_type": "DATA", "sources": [1, 2, 5, 6, 9], "targets": [2, 1, 6, 5, 9]}
+    ops = [op(uid, uid) for uid in (1, 2, 5, 6, 9)]
 
-    [found] = drafts("cycle", rows, show_ops=[op(uid, uid) for uid in (1, 2, 5, 6, 9)])
+    [found] = drafts("cycle", [{"rank": 3, "ops": 5}], show_edges=[edges], show_ops=ops)
 
     assert found.message == (
         "rank 3: 2 cycles over 4 nodes, the first 1 -DATA-> 2 -DATA-> 1; 1 node names itself"
@@ -110,8 +112,8 @@ def test_many_cycles_are_counted_and_the_first_is_told() -> None:
 
 
 def test_edges_without_a_cycle_are_no_finding() -> None:
-    """The rows of the check are edges, not cycles."""
-    assert drafts("cycle", [EDGE]) == []
+    """A rank that could hold one need not."""
+    assert drafts("cycle", [RANK], show_edges=[EDGE]) == []
 
 
 def test_ranks_without_step_marks_are_one_line() -> None:

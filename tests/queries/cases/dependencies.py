@@ -1,0 +1,153 @@
+"""Cases for the checks of structure that ask dependencies: dangling, repeated, cycles, sizes, waits, leaves."""
+
+from __future__ import annotations
+
+from tests.queries.cases import Case, case
+from tests.queries.cases.structure import roots, timed
+from tests.queries.graphs import THREAD, GraphBuilder
+
+
+@case
+def deps_on_absent_nodes(g: GraphBuilder) -> Case:
+    """Id 0 and id 9 are absent; a ctrl dep that has its node and a node that names itself are not."""
+    one = g.node("ChakraNode", "one", node_id=1, ctrl_deps=[0, 1], data_deps=[])
+    two = g.node("ChakraNode", "two", node_id=2, ctrl_deps=[1, 0], data_deps=[1, 9])
+    g.edge("CTRL", one, one)
+    g.edge("CTRL", one, two)
+    g.edge("DATA", one, two)
+    rows = [(0, "ctrl_deps", 2, [0], 1, [one, two]), (0, "data_deps", 1, [9], 1, [two])]
+    return Case("structure/find_dangling_deps", g.build(), rows)
+
+
+@case
+def deps_on_present_nodes(g: GraphBuilder) -> Case:
+    """Id 0 is an id like any other: a dep on a node of that id is whole, and so is a node without deps."""
+    zero = g.node("ChakraNode", "zero", node_id=0)
+    one = g.node("ChakraNode", "one", node_id=1, ctrl_deps=[0], data_deps=[0])
+    g.edge("CTRL", zero, one)
+    g.edge("DATA", zero, one)
+    return Case("structure/find_dangling_deps", g.build(), [])
+
+
+@case
+def deps_named_twice(g: GraphBuilder) -> Case:
+    """Two ids twice in one field of one node is one node; the other field is told apart."""
+    one = g.node("ChakraNode", "one", node_id=1, data_deps=[2, 2, 3, 3])
+    two = g.node("ChakraNode", "two", node_id=2, data_deps=[1, 1], ctrl_deps=[3, 3])
+    rows = [(0, "ctrl_deps", 1, [two]), (0, "data_deps", 2, [one, two])]
+    return Case("structure/find_repeated_deps", g.build(), rows)
+
+
+@case
+def deps_named_once_a_field(g: GraphBuilder) -> Case:
+    """One id in both fields, and one id of two nodes, is no repetition."""
+    g.node("ChakraNode", "one", node_id=1, data_deps=[2, 3], ctrl_deps=[2])
+    g.node("ChakraNode", "two", node_id=2, data_deps=[3])
+    return Case("structure/find_repeated_deps", g.build(), [])
+
+
+@case
+def ranks_that_could_hold_a_cycle(g: GraphBuilder) -> Case:
+    """Nodes of a Chakra file, edges beside the call tree, ops whose callers run in a circle."""
+    g.node("ChakraNode", "one", node_id=1)
+    g.edge("SYNC", g.node("Kernel", "k", rank=1), g.op("op", rank=1), rule="sync_dep")
+    g.op("in a circle", root=None, rank=2)
+    return Case("structure/find_possible_cycles", g.build(), [(0, 1), (1, 1), (2, 1)])
+
+
+@case
+def ranks_that_hold_no_cycle(g: GraphBuilder) -> Case:
+    """A forest and launches close nothing."""
+    call = g.op("cudaLaunchKernel", g.op(THREAD, node_id=2), label="RuntimeCall")
+    g.edge("LAUNCHES", call, g.node("Kernel", "sgemm"))
+    return Case("structure/find_possible_cycles", g.build(), [])
+
+
+@case
+def edges_as_columns(g: GraphBuilder) -> Case:
+    """The edges of one rank come as two parallel lists a type."""
+    thread = roots(g)
+    call = g.op("cudaLaunchKernel", thread, label="RuntimeCall")
+    kernel = g.node("Kernel", "sgemm")
+    g.edge("LAUNCHES", call, kernel)
+    g.edge("SYNC", kernel, thread, rule="sync_dep")
+    roots(g, rank=1)
+    rows = [
+        ("CTRL", thread - 1, thread),
+        ("CTRL", thread, call),
+        ("LAUNCHES", call, kernel),
+        ("SYNC", kernel, thread),
+    ]
+    return Case("structure/show_edges", g.build(), rows, {"rank": 0}, parallel=True)
+
+
+@case
+def calls_without_a_size(g: GraphBuilder) -> Case:
+    """Two of four calls have no size, one of them no type either; 0 is a size."""
+    coll = {"chakra_kind": "COMM_COLL_NODE"}
+    g.node("ChakraNode", "a", node_id=1, comm_kind="all_reduce", size_bytes=4, **coll)
+    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMM_SEND_NODE", size_bytes=0)
+    bare = [g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", **coll)]
+    bare.append(g.node("ChakraNode", "of no type", node_id=4, **coll))
+    return Case("structure/find_missing_sizes", g.build(), [(0, 2, 4, bare)])
+
+
+@case
+def nodes_that_need_no_size(g: GraphBuilder) -> Case:
+    """A barrier carries no bytes, a computation has no size; a sized call is whole."""
+    coll = {"chakra_kind": "COMM_COLL_NODE"}
+    g.node("ChakraNode", "a", node_id=1, comm_kind="barrier", **coll)
+    g.node("ChakraNode", "b", node_id=2, chakra_kind="COMP_NODE")
+    g.node("ChakraNode", "c", node_id=3, comm_kind="all_gather", size_bytes=8, **coll)
+    return Case("structure/find_missing_sizes", g.build(), [])
+
+
+def _waiting(g: GraphBuilder, waits_at: int) -> tuple[int, int]:
+    """Add a kernel that starts at 180 and an op that waits for it from `waits_at` on."""
+    op = g.op("op", node_id=10, **timed(waits_at, 10))
+    kernel = g.node("Kernel", "sgemm", node_id=21, start_ns=180, duration_ns=5)
+    g.edge("SYNC", kernel, op, rule="sync_dep")
+    return op, kernel
+
+
+@case
+def a_wait_back_in_time(g: GraphBuilder) -> Case:
+    """The op that waits began 80 ns before what it waits for."""
+    op, _ = _waiting(g, 100)
+    return Case("structure/find_syncs_back_in_time", g.build(), [(0, 1, 80, [op])])
+
+
+@case
+def a_wait_forward_in_time(g: GraphBuilder) -> Case:
+    """At the same moment is not before."""
+    _waiting(g, 180)
+    return Case("structure/find_syncs_back_in_time", g.build(), [])
+
+
+@case
+def a_wait_back_in_time_with_its_ends(g: GraphBuilder) -> Case:
+    """Both ends come with their ids, and what said that one waits."""
+    op, kernel = _waiting(g, 100)
+    rows = [(0, op, 10, "op", kernel, 21, "sgemm", "sync_dep", 80)]
+    return Case("structure/show_syncs_back_in_time", g.build(), rows)
+
+
+@case
+def device_ops_that_are_all_leaves(g: GraphBuilder) -> Case:
+    """Three device ops of a merged trace, of a Chakra file on rank 1: none has a successor."""
+    op = g.op("op", node_id=10)
+    for number in (20, 21, 22):
+        g.edge("CTRL", op, g.node("Kernel", "k", node_id=number))
+    g.node("ChakraNode", "gpu", node_id=1, is_cpu_op=False, rank=1)
+    return Case("structure/find_gpu_leaves", g.build(), [(0, 3, 0), (1, 1, 0)])
+
+
+@case
+def device_ops_with_a_successor(g: GraphBuilder) -> Case:
+    """One successor is enough; kernels of a Kineto trace hold no such edges, and CPU nodes are not asked."""
+    kernel = g.node("Kernel", "k", node_id=20)
+    g.edge("SYNC", kernel, g.op("op", node_id=10), rule="sync_dep")
+    g.node("Kernel", "k", node_id=21)
+    g.node("Kernel", "of Kineto", rank=1)
+    g.node("ChakraNode", "cpu", node_id=1, is_cpu_op=True, rank=2)
+    return Case("structure/find_gpu_leaves", g.build(), [])
