@@ -7,6 +7,7 @@ GraphstoreError
 ├── UsageError           2  the words of the call do not fit together
 │   └── QueryError       2  a Cypher text that is refused or does not run
 ├── InputError           3  a file that cannot be read as what it was given as
+│   ├── NoTraceError     3  among the files is no trace
 │   ├── TraceFormatError 3  the bytes do not hold what their format promises
 │   ├── RankError        3  rank unknown, or claimed twice
 │   └── RunMismatchError 3  files of different runs given as one
@@ -39,6 +40,10 @@ class InputError(GraphstoreError):
     """A file cannot be read as what it was given as. The message names file, position and remedy."""
 
     exit_code = 3
+
+
+class NoTraceError(InputError):
+    """Among the files of a folder is no trace; none of them is broken either."""
 
 
 class TraceFormatError(InputError):

@@ -12,7 +12,7 @@ rows = graphstore.api.query_run(result.imported.run, "structure/find_missing_par
 
 from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
 from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
-from graphstore.api.importing import ImportOptions, ImportResult, import_runs
+from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
 from graphstore.api.verbs import (
     QueryResult,
     RepairResult,
@@ -31,6 +31,7 @@ __all__ = [
     "DemoResult",
     "ImportOptions",
     "ImportResult",
+    "Imports",
     "QueryResult",
     "RepairResult",
     "check_files",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from graphstore import link, readers
-from graphstore.errors import InputError, UsageError
+from graphstore.errors import InputError, NoTraceError, UsageError
 from graphstore.model import ids
 from graphstore.model.records import FileRecords, RankGraph, RunGraph
 from graphstore.settings import Settings
 from graphstore.store import open_store
 from graphstore.store.base import Progress, Store
-
-HASH_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,14 @@ class ImportResult:
     skipped_folders: list[str]
 
 
+@dataclass(frozen=True)
+class Imports:
+    """The runs made of the paths of one call, and a line for each folder that no run could be made of."""
+
+    runs: list[ImportResult]
+    failed: list[str] = field(default_factory=list)
+
+
 def import_runs(
     paths: Sequence[str],
     options: ImportOptions,
@@ -60,38 +66,59 @@ def import_runs(
     *,
     recursive: bool = False,
     progress: Progress | None = None,
-) -> list[ImportResult]:
+) -> Imports:
     """Import the files of `paths` as one run, or with `recursive` each folder that holds traces as a run.
 
     Raises InputError (nothing readable), RankError, RunMismatchError, UsageError or StoreError; then nothing
-    of that run is stored.
+    is stored. With `recursive` a folder whose files are wrong is listed as failed, and the others go on.
     """
     found = readers.find_files(paths, recursive=recursive)
-    groups = _by_folder(found.files) if recursive else [list(found.files)]
-    if options.run is not None and len(groups) > 1:
-        raise UsageError(
-            f"--run {options.run} names one run, but {len(groups)} folders hold files. Leave one of them out."
-        )
     with closing(open_store(settings)) as store:
-        return [
-            import_files(
-                store, files, set(found.explicit), options, settings, found.skipped_folders, progress
-            )
-            for files in groups
-        ]
+        if recursive:
+            return _import_folders(store, found, options, settings, progress)
+        skipped = found.skipped_folders
+        return Imports(
+            [import_files(store, found.files, found.explicit, options, settings, skipped, progress)]
+        )
+
+
+def _import_folders(
+    store: Store,
+    found: readers.FoundFiles,
+    options: ImportOptions,
+    settings: Settings,
+    progress: Progress | None,
+) -> Imports:
+    folders = _by_folder(found.files)
+    if options.run is not None and len(folders) > 1:
+        raise UsageError(
+            f"--run {options.run} names one run, but {len(folders)} folders hold files. Leave --run out."
+        )
+    done = Imports([])
+    without_trace: list[NoTraceError] = []
+    for folder, files in folders.items():
+        try:
+            done.runs.append(import_files(store, files, found.explicit, options, settings, (), progress))
+        except NoTraceError as error:
+            without_trace.append(error)
+        except InputError as error:
+            done.failed.append(f"{folder}: no run was made of it: {error}")
+    if not (done.runs or done.failed):
+        raise without_trace[0]
+    return done
 
 
 def import_files(
     store: Store,
     files: Sequence[str],
-    explicit: set[str],
+    explicit: Set[str],
     options: ImportOptions,
     settings: Settings,
     skipped_folders: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> ImportResult:
     """Import `files` as one run into an open store; files in `explicit` were named, not found in a folder."""
-    content = ids.content_hash(_sha256(path) for path in files)
+    content = ids.content_hash(_sha256(path, settings) for path in files)
     run = _run_id(files, options.run, content)
     known = next((r for r in store.runs() if r["run"] == run), None)
     if known is not None and known["content_hash"] == content:
@@ -123,7 +150,7 @@ def link_records(
     Raises InputError when no file of the run is a trace that could be read.
     """
     if not any(r.facts["kind"] != "not_a_trace" and not r.facts.get("problem") for r in records):
-        raise InputError(_nothing_readable(records))
+        raise _nothing_readable(records)
     readers.assign_ranks(records, options.rank_flags)
     by_rank: dict[int, list[FileRecords]] = defaultdict(list)
     others = []
@@ -146,11 +173,11 @@ def link_records(
     return graph
 
 
-def _by_folder(files: Sequence[str]) -> list[list[str]]:
+def _by_folder(files: Sequence[str]) -> dict[str, list[str]]:
     folders: dict[str, list[str]] = defaultdict(list)
     for path in files:
         folders[str(Path(path).parent)].append(path)
-    return [folders[name] for name in sorted(folders)]
+    return dict(sorted(folders.items()))
 
 
 def _run_id(files: Sequence[str], given: str | None, content: str) -> str:
@@ -166,22 +193,21 @@ def _run_id(files: Sequence[str], given: str | None, content: str) -> str:
     return ids.default_run_id(name, content)
 
 
-def _sha256(path: str) -> str:
+def _sha256(path: str, settings: Settings) -> str:
     """Return the sha256 of a file; one that cannot be read counts by its path, and its reader says why."""
-    digest = hashlib.sha256()
     try:
-        with open(path, "rb") as stored:
-            while block := stored.read(HASH_BLOCK_BYTES):
-                digest.update(block)
-    except OSError:
-        digest.update(path.encode(errors="surrogateescape"))
-    return digest.hexdigest()
+        with readers.open_source(path, settings) as source:
+            return str(source.facts()["sha256"])
+    except InputError:
+        return hashlib.sha256(path.encode(errors="surrogateescape")).hexdigest()
 
 
-def _nothing_readable(records: list[FileRecords]) -> str:
+def _nothing_readable(records: list[FileRecords]) -> InputError:
     problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
     if problems:
         more = f" ({len(problems) - 1} more files have problems)" if len(problems) > 1 else ""
-        return f"{problems[0]}{more}"
-    names = ", ".join(str(r.facts["name"]) for r in records[:3])
-    return f"no trace among {len(records)} files ({names} …). Want execution traces, Kineto traces or .et."
+        return InputError(f"{problems[0]}{more}")
+    folder = Path(records[0].path).parent
+    return NoTraceError(
+        f"{folder}: no trace among {len(records)} files. Want execution traces, Kineto traces or .et files."
+    )

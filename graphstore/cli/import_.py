@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphstore import api, settings
 from graphstore.cli import options, output, report
 from graphstore.cli.progress import progress
+from graphstore.errors import InputError
 
 
 def run(
@@ -25,14 +26,16 @@ def run(
     """
     wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
     with progress(quiet) as bars:
-        results = api.import_runs(
+        imports = api.import_runs(
             [str(path) for path in paths],
             wanted,
             settings.load(store),
             recursive=recursive,
             progress=bars,
         )
-    report.show_imports(results, form)
-    for result in results:
+    report.show_imports(imports.runs, form)
+    for result in imports.runs:
         report.say_import(result, quiet)
-    return report.problems_code(results)
+    for line in imports.failed:
+        output.say(f"graphstore: {line}")
+    return InputError.exit_code if imports.failed else report.problems_code(imports.runs)

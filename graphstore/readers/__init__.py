@@ -9,5 +9,6 @@ from graphstore.readers.folder import FoundFiles, find_files
 from graphstore.readers.parallel import read_files
 from graphstore.readers.ranks import assign_ranks
 from graphstore.readers.reading import read_file
+from graphstore.readers.source import open_source
 
-__all__ = ["FoundFiles", "assign_ranks", "find_files", "read_file", "read_files"]
+__all__ = ["FoundFiles", "assign_ranks", "find_files", "open_source", "read_file", "read_files"]
