@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -111,7 +111,7 @@ def _import_folders(
 def import_files(
     store: Store,
     files: Sequence[str],
-    explicit: Set[str],
+    explicit: set[str],
     options: ImportOptions,
     settings: Settings,
     skipped_folders: Sequence[str] = (),
