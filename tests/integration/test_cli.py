@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -410,6 +411,29 @@ def terminal() -> Iterator[tuple[int, int]]:
     yield ends
     for end in ends:
         os.close(end)
+
+
+def test_progress_shows_on_a_terminal_unless_quiet(
+    archive: Archive, tmp_path: Path, terminal: tuple[int, int]
+) -> None:
+    """Bars with what is read go to a terminal on stderr; --quiet keeps it empty."""
+    master, slave = terminal
+    words = ["convert", str(TRACES), "-o", str(tmp_path / "out"), "--no-keep"]
+
+    def told(*more: str) -> str:
+        environment = {**archive.environment(), "TERM": "xterm"}
+        running = subprocess.Popen(
+            [*COMMAND, *words, *more], env=environment, stdout=subprocess.DEVNULL, stderr=slave
+        )
+        seen = b""
+        while running.poll() is None or select.select([master], [], [], 0.1)[0]:
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 65536)
+        assert running.returncode == 0
+        return seen.decode()
+
+    assert told("--quiet") == ""
+    assert "bytes read" in told()
 
 
 @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}], ids=["colour", "no colour"])

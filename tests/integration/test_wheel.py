@@ -54,7 +54,7 @@ def test_an_installed_wheel_finds_its_queries_and_runs_the_demo(wheel: Path, tmp
     )
 
     def run(*words: str) -> list[str]:
-        command = [tmp_path / "env" / "bin" / "graphstore", *words]
+        command = [str(tmp_path / "env" / "bin" / "graphstore"), *words]
         environment = {"GRAPHSTORE_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
         done = subprocess.run(
             command, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True
@@ -63,6 +63,6 @@ def test_an_installed_wheel_finds_its_queries_and_runs_the_demo(wheel: Path, tmp
 
     assert any(line.startswith("structure/find_missing_parents ") for line in run("queries"))
     assert len(run("demo", "--format", "jsonl")) == 4
-    where = [python, "-c", "import graphstore; print(graphstore.__file__)"]
+    where = [str(python), "-c", "import graphstore; print(graphstore.__file__)"]
     located = subprocess.run(where, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert located.startswith(str(tmp_path))
