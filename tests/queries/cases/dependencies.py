@@ -1,4 +1,4 @@
-"""Cases for the checks of structure that ask dependencies: dangling, repeated, cycles, sizes, waits, leaves."""
+"""Cases for the checks of dependencies: dangling, repeated, cycles, sizes, waits back in time, leaves."""
 
 from __future__ import annotations
 
