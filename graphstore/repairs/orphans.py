@@ -273,7 +273,8 @@ def _why(adoption: Adoption, orphan: int, rule: str, parent: int) -> str:
     tid = int(ops.tid[orphan])
     if parent == adoption.places.process_root:
         return f"there is no thread node of its own above it (tid {tid}), so it hangs below {title}"
-    return f"no time tells more, so it hangs below {title} of its tid {tid}"
+    known = "no recorded op encloses it in time" if ops.has_time[orphan] else "it has no times"
+    return f"{known}, so it hangs below {title} of its tid {tid}"
 
 
 def _restored_evidence(ops: RankOps, found: Restored) -> dict[str, Any]:

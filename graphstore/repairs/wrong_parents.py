@@ -73,9 +73,9 @@ def _change(ops: RankOps, place: int, old: int, new: int) -> Change:
     """Return the change that moves an op from its named parent to the proven one."""
     title = ops.title(new)
     if ops.has_time[new] and ops.thread[new] == ops.thread[place]:
-        why = f"{title} is the innermost recorded op that does"
+        why = f"{title} is the innermost recorded op that encloses it on its own thread"
     else:
-        why = f"no recorded op does, and its ids lead to {title}"
+        why = f"no recorded op encloses it on its own thread, and its ids lead to {title}"
     other_thread = ops.thread[old] != ops.thread[place]
     fault = "ran on another thread" if other_thread else "does not enclose it in time"
     evidence: dict[str, Any] = {"child": ops.span(place), "named": ops.span(old), "proven": ops.span(new)}
