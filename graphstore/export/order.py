@@ -21,6 +21,7 @@ Bools = npt.NDArray[np.bool_]
 NONE = -1
 NEVER = -(1 << 62)  # earlier than every start: ops that nothing places in time
 PROCESS_ROOTS = ("[pytorch|profiler|execution_trace|process]", "[pytorch|profiler|execution_graph|process]")
+THREAD_ROOTS = ("[pytorch|profiler|execution_trace|thread]", "[pytorch|profiler|execution_graph|thread]")
 GROUP_INIT = "## process_group:init ##"
 
 
@@ -91,11 +92,13 @@ def host_order(host: pl.DataFrame) -> HostOrder:
     """Return the order of host ops (columns of show_host_op_order, -1 for null).
 
     With times: by (start, longest first, External id, node id, uid) on their Kineto thread; without a thread,
-    on the execution trace's tid. Without times: by node id, beside the nearest timed op of the same tid.
+    on the execution trace's tid. Without times: by node id, beside the nearest timed op of the same tid. The
+    roots of process and threads come first: a repair may hang any op below them.
     """
     start, duration, node_id, uid = (_ints(host, c) for c in ("start_ns", "duration_ns", "node_id", "uid"))
     timed = duration >= 0
-    root, metadata = host["name"].is_in(PROCESS_ROOTS).to_numpy(), (host["name"] == GROUP_INIT).to_numpy()
+    process_root = host["name"].is_in(PROCESS_ROOTS).to_numpy()
+    metadata = (host["name"] == GROUP_INIT).to_numpy()
     entered = [uid, node_id, _ints(host, "external_id"), -(start + duration), start]
     by_time = np.flatnonzero(timed)[np.lexsort([key[timed] for key in entered])]
     slot = np.full(host.height, NONE, np.int64)
@@ -103,11 +106,11 @@ def host_order(host: pl.DataFrame) -> HostOrder:
     side, anchor, same_tid = _beside(host, timed, slot)
     when = np.where(timed, start, pick(start, anchor, NEVER))
     place = np.where(timed, slot, pick(slot, anchor, NONE))
-    place = np.where(root & ~timed, NONE - 1, place)
-    when = np.where(root & ~timed, NEVER, when)
+    for rank, roots in enumerate((process_root, host["name"].is_in(THREAD_ROOTS).to_numpy())):
+        place[roots & ~timed], when[roots & ~timed] = NONE - 2 + rank, NEVER  # they were there before all ops
     position = np.empty(host.height, np.int64)
     position[np.lexsort([uid, node_id, side, place])] = np.arange(host.height)
-    lane, threads = _lanes(host, timed, anchor, same_tid, root | metadata)
+    lane, threads = _lanes(host, timed, anchor, same_tid, process_root | metadata)
     return HostOrder(lane, position, when, threads)
 
 

@@ -79,7 +79,7 @@ def test_an_op_without_times_stands_behind_the_timed_op_of_its_tid_with_the_next
     """A half-matched trace keeps its order: ids place what Kineto does not show."""
     rank = rank_of(
         [
-            op(1, THREAD_ROOT, node_id=1, tid=5),
+            op(1, "before", node_id=1, tid=5),
             timed(2, 100, 200, node_id=3, tid=5),
             op(3, node_id=4, tid=5),
             timed(4, 150, 160, node_id=6, tid=5),
@@ -89,6 +89,22 @@ def test_an_op_without_times_stands_behind_the_timed_op_of_its_tid_with_the_next
 
     assert order(rank) == [5, 1, 2, 3, 4]
     assert deps(rank) == {1: [], 2: [1], 3: [2], 4: [3], 5: []}
+
+
+def test_roots_come_first_though_a_repair_hangs_an_earlier_op_below_them() -> None:
+    """A restored ProfilerStep has no tid and begins before the first op that has the thread root's."""
+    rank = rank_of(
+        [
+            op(1, PROCESS_ROOT, node_id=1, tid=1),
+            op(2, THREAD_ROOT, node_id=2, tid=1),
+            timed(3, 0, 100, "ProfilerStep#1", node_id=4),
+            timed(4, 10, 20, node_id=5, tid=1),
+        ],
+        CTRL=[(1, 2), (2, 3), (3, 4)],
+    )
+
+    assert order(rank) == [1, 2, 3, 4]
+    assert deps(rank) == {1: [], 2: [1], 3: [2], 4: [3]}
 
 
 def test_an_op_of_a_thread_kineto_does_not_see_has_a_lane_of_its_own() -> None:
