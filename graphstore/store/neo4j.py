@@ -39,9 +39,9 @@ class Neo4jStore:
 
     def __init__(self, settings: Settings) -> None:
         """Keep the address; nothing is sent yet."""
-        self.address = settings.store
         self._settings = settings
         self._connection = Connection(settings)
+        self.address = self._connection.address
         self._has_schema = False
 
     def runs(self) -> list[dict[str, Any]]:

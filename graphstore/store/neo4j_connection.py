@@ -8,9 +8,10 @@ address without secrets and says what to do.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import neo4j
 from neo4j.exceptions import (
@@ -40,7 +41,7 @@ class Connection:
 
     def __init__(self, settings: Settings) -> None:
         """Keep the address; nothing is sent yet."""
-        self.address = settings.store
+        self.address = without_user(settings.store)
         self._settings = settings
         self._driver: neo4j.Driver | None = None
         self._lock = threading.Lock()
@@ -67,8 +68,8 @@ class Connection:
         managed = neo4j.unit_of_work(timeout=timeout_s, metadata={"app": "graphstore"})(
             _no_memory_retry(work)
         )
+        driver = self._connected()
         try:
-            driver = self._connected()
             with driver.session(database=self._settings.database, default_access_mode=access) as session:
                 if access == neo4j.READ_ACCESS:
                     return session.execute_read(managed)
@@ -77,25 +78,42 @@ class Connection:
             raise self._in_our_words(error, timeout_s) from error
 
     def _connected(self) -> neo4j.Driver:
-        """Return the driver; the first call proves that the server answers, without retries."""
+        """Return the driver; the first call proves that the server answers, without retries.
+
+        Raises StoreError, also for what makes no address.
+        """
         with self._lock:
             if self._driver is None:
-                driver = neo4j.GraphDatabase.driver(
-                    self.address,
-                    auth=(self._settings.username, self._settings.password),
-                    connection_timeout=CONNECT_S,
-                    connection_acquisition_timeout=ACQUIRE_S,
-                    max_transaction_retry_time=RETRY_S,
-                    notifications_min_severity="OFF",
-                    telemetry_disabled=True,
-                )
                 try:
-                    driver.verify_connectivity()
-                except BaseException:
-                    driver.close()
-                    raise
-                self._driver = driver
+                    self._driver = self._connect()
+                except (ConfigurationError, ValueError) as error:
+                    raise StoreError(
+                        f"{self.address}: no address of a Neo4j server: {one_line(error)}"
+                    ) from error
+                except (DriverError, Neo4jError) as error:
+                    raise self._in_our_words(error, CONNECT_S) from error
             return self._driver
+
+    def _connect(self) -> neo4j.Driver:
+        if self.address != self._settings.store:
+            raise ConfigurationError(
+                "name and password go into NEO4J_USERNAME and NEO4J_PASSWORD, not into it"
+            )
+        driver = neo4j.GraphDatabase.driver(
+            self.address,
+            auth=(self._settings.username, self._settings.password),
+            connection_timeout=CONNECT_S,
+            connection_acquisition_timeout=ACQUIRE_S,
+            max_transaction_retry_time=RETRY_S,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+        )
+        try:
+            driver.verify_connectivity()
+        except BaseException:
+            driver.close()
+            raise
+        return driver
 
     def _in_our_words(self, error: Exception, timeout_s: float) -> GraphstoreError:
         code = getattr(error, "code", None) or ""
@@ -124,8 +142,6 @@ class Connection:
             return QueryError(f"the query needs more memory than the server gives; narrow it: {said}")
         if code.endswith("AccessMode"):
             return QueryError(f"queries only read: {said}")
-        if isinstance(error, ConfigurationError):
-            return StoreError(f"{self.address}: no address of a Neo4j server: {said}")
         if isinstance(error, ClientError | ValueError | TypeError | OverflowError):
             return QueryError(said)
         if isinstance(error, ServiceUnavailable | DriverError):
@@ -152,6 +168,11 @@ def _no_memory_retry(work: Work[T]) -> Work[T]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error on one line: the server's own words where it has some."""
-    said: Any = getattr(error, "message", None) or str(error)
+    """Return the message of an error on one line; of a server's error its own words without codes."""
+    said = error.message if isinstance(error, Neo4jError) else str(error)
     return " ".join(str(said).split()) or type(error).__name__
+
+
+def without_user(address: str) -> str:
+    """Return an address without the name and password somebody may have written into it."""
+    return re.sub(r"//[^/]*@", "//", address)
