@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -132,7 +133,8 @@ def _java_version(candidate: str) -> int:
 def start(home: Path, quick: bool = False, memory: str = "512m") -> Server:
     """Start a server on the data of `home` (made when absent) and return it once it answers.
 
-    `quick` is for short lives (tests): less compiling. Raises ServerError when it does not come up.
+    `quick` is for tests: less compiling, and (on Linux) the server ends with the process that started it.
+    Raises ServerError when it does not come up.
     """
     running = find(home)
     if running:
@@ -160,7 +162,19 @@ def _launch(home: Path, jars: Path, program: str, quick: bool, memory: str) -> s
     command = [program, f"-Xmx{memory}", *flags, *(QUICK if quick else ()), "-cp", f"{jars}/*"]
     command += ["org.neo4j.server.Neo4jCommunity", f"--home-dir={home}", f"--config-dir={home}/conf"]
     with (home / "console.log").open("ab") as console:
-        return subprocess.Popen(command, stdout=console, stderr=console, start_new_session=True)
+        return subprocess.Popen(
+            command,
+            stdout=console,
+            stderr=console,
+            start_new_session=True,
+            preexec_fn=_end_with_parent if quick and sys.platform == "linux" else None,
+        )
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to stop this process when its parent ends, also when that is killed."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 def _password(home: Path, jars: Path, program: str) -> str:

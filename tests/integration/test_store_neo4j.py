@@ -85,12 +85,12 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert "no server answers" in message
 
 
-def test_an_unknown_database_is_named(neo4j_server: Server) -> None:
+def test_an_unknown_database_is_named(neo4j_wiped: Server) -> None:
     """With the variable that names it."""
-    assert "no database 'absent'; set NEO4J_DATABASE" in refused(neo4j_server.settings(database="absent"))
+    assert "no database 'absent'; set NEO4J_DATABASE" in refused(neo4j_wiped.settings(database="absent"))
 
 
-def test_an_address_that_is_none_is_said(neo4j_server: Server) -> None:
+def test_an_address_that_is_none_is_said() -> None:
     """A user and password in the address are not taken, and not shown by the driver's words."""
     assert "no address of a Neo4j server" in refused(Settings(store="bolt://localhost:7687/?x=%"))
 
@@ -310,11 +310,11 @@ def test_the_servers_limit_is_never_taken_away(neo4j_store: Store) -> None:
         )
 
 
-def test_load_csv_is_closed_on_the_tests_server_too(neo4j_server: Server) -> None:
+def test_load_csv_is_closed_on_the_tests_server_too(neo4j_wiped: Server) -> None:
     """Files and network: what the settings in docker/ close for those who go past the store."""
     if "GRAPHSTORE_TEST_URI" in os.environ:
         pytest.skip("the server of GRAPHSTORE_TEST_URI has settings of its own")
-    with neo4j_server.driver() as driver:
+    with neo4j_wiped.driver() as driver:
         for url in ("file:///etc/passwd", "http://127.0.0.1:1/x.csv"):
             with pytest.raises(Exception, match=r"(?i)load|csv|url|blocked|external"):
                 driver.execute_query("LOAD CSV FROM $url AS row RETURN row", url=url)
