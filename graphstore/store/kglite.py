@@ -24,6 +24,7 @@ from graphstore.model.records import RunGraph, node_schema
 from graphstore.settings import Settings
 from graphstore.store import guard, write
 from graphstore.store import kglite_engine as engine
+from graphstore.store import kglite_files as files
 from graphstore.store.base import Progress, Statement
 from graphstore.store.kglite_archive import Archive, file_mark
 from graphstore.store.write import NodeTable, Prepared, changeable
@@ -65,10 +66,10 @@ class KgliteStore:
         """
         run = write.prepare(graph)
         self._archive.create()
-        with engine.writer(self._archive.path(run.run), replace=True) as held:
+        with files.writer(self._archive.path(run.run), replace=True) as held:
             new = _filled(run, progress)
             held.save(new)
-            engine.damaged(held.path).unlink(missing_ok=True)
+            files.damaged(held.path).unlink(missing_ok=True)
             self._archive.sync(run.run, new)
 
     def query(
@@ -97,13 +98,12 @@ class KgliteStore:
         for statement in statements:
             guard.refuse_load_csv(statement.text)
         path = self._present(run)
-        with engine.writer(path) as held:
+        with files.writer(path) as held:
             rows = [
-                engine.run(held.graph, each.text, {**each.parameters, "run": run}, WRITE_S)
-                for each in statements
+                engine.run(held, each.text, {**each.parameters, "run": run}, WRITE_S) for each in statements
             ]
             held.save()
-            self._archive.sync(run, held.graph)
+            self._archive.sync(run, held)
         return rows
 
     def set_run(self, run: str, properties: dict[str, Any]) -> None:
@@ -114,10 +114,10 @@ class KgliteStore:
     def delete_run(self, run: str) -> None:
         """Delete a run: its file goes at once, then its entry in the index; raises StoreError when held."""
         path = self._present(run)
-        with engine.writer(path, replace=True):
+        with files.writer(path, replace=True):
             for name in ("", "-wal", ".damaged"):
                 Path(f"{path}{name}").unlink(missing_ok=True)
-            engine.remove_temporaries(path)
+            files.remove_temporaries(path)
         for name in (".lock", ".lock-owner"):
             Path(f"{path}{name}").unlink(missing_ok=True)
         with self._lock:
@@ -133,7 +133,7 @@ class KgliteStore:
         guard.refuse_writes(text)
         self._archive.entries()  # brings the index up to date
         limit = guard.time_limit(None, self._settings)
-        return engine.run(engine.read(self._archive.index), text, parameters or {}, limit)
+        return engine.run(files.read(self._archive.index), text, parameters or {}, limit)
 
     def health(self) -> dict[str, Any]:
         """Return what `doctor` shows; the keys are the same on both engines (base.Store.health)."""
@@ -150,7 +150,7 @@ class KgliteStore:
             "address": str(home),
             "reachable": True,
             "runs": len(entries),
-            "size_bytes": sum(path.stat().st_size for path in self._archive.files().values()),
+            "size_bytes": sum(path.stat().st_size for path in self._archive.run_files().values()),
             "free_bytes": shutil.disk_usage(existing).free,
             "leftovers": leftovers,
             "problems": [f"{run}: {problem}" for run, problem in problems.items()],
@@ -165,7 +165,7 @@ class KgliteStore:
     def _present(self, run: str) -> Path:
         path = self._archive.path(run)
         if not path.exists():
-            known = ", ".join(list(self._archive.files())[:10]) or "none"
+            known = ", ".join(list(self._archive.run_files())[:10]) or "none"
             raise UsageError(f"no run {run!r} in {self.address}; there: {known} (graphstore runs list)")
         return path
 
@@ -176,7 +176,7 @@ class KgliteStore:
         with self._lock:
             held = self._open.get(run)
             if held is None or held[0] != mark:
-                held = self._open[run] = (mark, engine.read(path))
+                held = self._open[run] = (mark, files.read(path))
             self._open.move_to_end(run)
             while len(self._open) > OPEN_RUNS:
                 self._open.popitem(last=False)

@@ -23,6 +23,7 @@ from graphstore.errors import StoreError, UsageError
 from graphstore.model import ids
 from graphstore.model.records import complete, node_schema
 from graphstore.store import kglite_engine as engine
+from graphstore.store import kglite_files as files
 from graphstore.store.write import NodeTable
 
 INDEX_WAIT_S = 20.0  # the index is held for milliseconds at a time; a longer wait is somebody stuck
@@ -76,7 +77,7 @@ class Archive:
             raise UsageError(f"{run!r} is no run id: letters, digits, '.', '_' and '-', at most 100")
         return self.runs / f"{run}.kgl"
 
-    def files(self) -> dict[str, Path]:
+    def run_files(self) -> dict[str, Path]:
         """Return {run: file} of every run that is there."""
         return {path.name.removesuffix(".kgl"): path for path in sorted(self.runs.glob("*.kgl"))}
 
@@ -85,7 +86,7 @@ class Archive:
 
         Entries that differ from the files are made again; where it can't be written, only in the answer.
         """
-        known, present = self._indexed(), self.files()
+        known, present = self._indexed(), self.run_files()
         stale = [
             run for run, path in present.items() if known.get(run, {}).get("file_mark") != file_mark(path)
         ]
@@ -128,11 +129,11 @@ class Archive:
         removed = [str(left) for left in self.leftovers()]
         for left in removed:
             Path(left).unlink(missing_ok=True)
-        fresh, problems = self._summaries(list(self.files()))
+        fresh, problems = self._summaries(list(self.run_files()))
         with self._writing() as held:
             numbers = [int(summary["Run"]["run_no"][0]) for summary in fresh.values()]
             _set_counter(held, max([_counter(held), *numbers]))
-            listed = engine.run(held.graph, _columns("Run"), {}, _READ_S)["run"].to_list()
+            listed = engine.run(held, _columns("Run"), {}, _READ_S)["run"].to_list()
             _change(held, fresh, listed)
         return {"runs": len(fresh), "removed": removed, "problems": problems}
 
@@ -141,7 +142,7 @@ class Archive:
         found: list[Path] = []
         for folder in (self.home, self.runs):
             found += folder.glob("*.kgl.damaged")
-            found += [path for path in folder.glob("*.kgl.tmp.*") if not engine.is_being_written(path)]
+            found += [path for path in folder.glob("*.kgl.tmp.*") if not files.is_being_written(path)]
         return found
 
     def _indexed(self) -> dict[str, dict[str, Any]]:
@@ -149,17 +150,18 @@ class Archive:
         if not self.index.exists():
             return {}
         try:
-            graph = engine.read(self.index)
+            graph = files.read(self.index)
         except StoreError:
             return {}  # every entry is then made again from its file
         return {str(row["run"]): row for row in engine.run(graph, _columns("Run"), {}, _READ_S).to_dicts()}
 
-    def _used_numbers(self, held: engine.Writer) -> list[int]:
+    def _used_numbers(self, held: files.Writer) -> list[int]:
         """Return the run numbers in use; the files are opened only when the counter is new or was lost."""
         if _counter(held):
             return []
         return [
-            int(summary["Run"]["run_no"][0]) for summary in self._summaries(list(self.files()))[0].values()
+            int(summary["Run"]["run_no"][0])
+            for summary in self._summaries(list(self.run_files()))[0].values()
         ]
 
     def _summaries(self, runs: list[str]) -> tuple[dict[str, Summary], dict[str, str]]:
@@ -169,7 +171,7 @@ class Archive:
         for run in runs:
             try:
                 path = self.path(run)
-                summary = _summary(engine.read(path), file_mark(path))
+                summary = _summary(files.read(path), file_mark(path))
             except (StoreError, UsageError) as error:
                 problems[run] = str(error)
                 continue
@@ -180,22 +182,22 @@ class Archive:
         return summaries, problems
 
     @contextlib.contextmanager
-    def _writing(self, wait_s: float = INDEX_WAIT_S) -> Iterator[engine.Writer]:
+    def _writing(self, wait_s: float = INDEX_WAIT_S) -> Iterator[files.Writer]:
         """Hold the lease on the index, waiting for other processes; a damaged index is begun anew."""
         self.create()
         deadline = time.monotonic() + wait_s
         with contextlib.ExitStack() as stack:
             while True:
                 try:
-                    held = stack.enter_context(engine.writer(self.index, replace=True))
+                    held = stack.enter_context(files.writer(self.index, replace=True))
                     break
-                except engine.LeaseHeldError:
+                except files.LeaseHeldError:
                     if time.monotonic() > deadline:
                         raise
                     time.sleep(0.05)
-            if not held.graph.node_types:
+            if held.is_new:
                 for label, (key, schema) in _LABELS.items():
-                    engine.declare_label(held.graph, label, key, schema)
+                    engine.declare_label(held, label, key, schema)
             yield held
 
 
@@ -226,26 +228,26 @@ def _summary(graph: Any, mark: str) -> Summary:
     return {label: complete(frame, _LABELS[label][1]) for label, frame in rows.items()}
 
 
-def _change(held: engine.Writer, fresh: dict[str, Summary], gone: list[str]) -> None:
+def _change(held: files.Writer, fresh: dict[str, Summary], gone: list[str]) -> None:
     """Replace the entries of the runs `fresh`, remove those of `gone`, and save."""
     for label in ("Run", "Finding", "NameSum"):
         text = f"MATCH (n:{label}) WHERE n.run IN $runs DETACH DELETE n"
-        engine.run(held.graph, text, {"runs": [*gone, *fresh]}, _READ_S)
+        engine.run(held, text, {"runs": [*gone, *fresh]}, _READ_S)
         key, _ = _LABELS[label]
         for summary in fresh.values():
             if summary[label].height:
-                engine.add_nodes(held.graph, NodeTable(label, label, key, summary[label]))
+                engine.add_nodes(held, NodeTable(label, label, key, summary[label]))
     held.save()
 
 
-def _counter(held: engine.Writer) -> int:
-    found = engine.run(held.graph, "MATCH (c:Counter) RETURN c.value AS value", {}, _READ_S)
+def _counter(held: files.Writer) -> int:
+    found = engine.run(held, "MATCH (c:Counter) RETURN c.value AS value", {}, _READ_S)
     return int(found["value"][0]) if found.height else 0
 
 
-def _set_counter(held: engine.Writer, value: int) -> None:
+def _set_counter(held: files.Writer, value: int) -> None:
     text = "MERGE (c:Counter {name: 'run_no'}) SET c.value = $value"
-    engine.run(held.graph, text, {"value": value}, _READ_S)
+    engine.run(held, text, {"value": value}, _READ_S)
 
 
 def _columns(label: str, but: str = "") -> str:

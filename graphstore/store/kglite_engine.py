@@ -1,31 +1,29 @@
-"""One kglite file: opened, asked, filled and saved the only ways that are safe.
+"""What is asked of a kglite graph, and how one is filled: the only ways that are safe.
 
-In:  a path, a statement, or checked tables (write.py). Out: rows, or a file renamed into place.
+In:  a graph (or the Writer that stands for one), a statement, or checked tables (write.py). Out: rows.
 Decided here, each for a reason measured on kglite 0.21.2: three optimizer passes are off on every call (with
-them, wrong counts come without a word); files are read with every checksum verified; writers open without a
-log and make one atomic save, so that several statements are all in or none; saves are compact; no graph is
-closed (close() rewrites the file in a layout ten times larger). Which files there are: kglite_archive.py.
+them, wrong counts come without a word); a path cut at ten hops is an error, not a warning; every label has
+its key and columns declared; the reports of bulk loads must say that every row went in as it was; a statement
+that the engine can't stop is left behind. Files: kglite_files.py.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import kglite
 import polars as pl
 
-from graphstore.errors import GraphstoreError, QueryError, QueryTimeoutError, StoreError
+from graphstore.errors import QueryError, QueryTimeoutError, StoreError
 from graphstore.model.records import POLARS_TYPE, EdgeTable
 from graphstore.model.schema import primary_labels
 from graphstore.store import values
 from graphstore.store.ddl import ddl
+from graphstore.store.kglite_files import one_line
 from graphstore.store.write import NodeTable
 
 # Wrong rows otherwise; tests/integration/test_kglite_canary.py fails when a release cures or moves them.
@@ -34,135 +32,16 @@ DISABLED_PASSES = (
     "fuse_optional_match_aggregate",
     "push_distinct_into_match",
 )
-EMPTY_LOG_BYTES = 5  # a log of this size or less holds no commit
 OVERRUN_S = 2.0  # how long after its time limit a statement may still be seen stopping by itself
 _SCALARS = {type(None), bool, int, float, str}
 _INNER_KEYS = {"id", "title", "type"}  # kglite answers these on every node; they are not in the trace
-_TEMPORARY = re.compile(r"\.tmp\.(\d+)\.\d+$")  # what a killed save leaves: <file>.tmp.<pid>.<n>
 
 kglite.set_query_warning_policy("silent")  # warnings are judged below, not printed
-
-
-class LeaseHeldError(StoreError):
-    """Another process (or this one) writes the file now; waiting can help."""
-
-
-class Writer:
-    """The lease on one file with the graph opened for writing; `graph` is gone once the lease is back."""
-
-    def __init__(self, path: Path, graph: Any) -> None:
-        """Hold `graph`, whose life is the lease on `path`."""
-        self.path = path
-        self.graph = graph
-
-    def save(self, graph: Any | None = None) -> None:
-        """Write `graph` (else the one opened) to the leased path: whole and renamed into it, or not at all.
-
-        Raises StoreError when the disk does not take it; the file then is what it was before.
-        """
-        try:
-            (self.graph if graph is None else graph).save(str(self.path), layout="compact")
-        except (kglite.KgError, OSError, ValueError) as error:
-            remove_temporaries(self.path, os.getpid())
-            raise StoreError(
-                f"{self.path}: can't be written, the archive is unchanged: {one_line(error)}. "
-                f"Make room there, or move the archive with GRAPHSTORE_HOME."
-            ) from error
-
-
-@contextlib.contextmanager
-def writer(path: Path, replace: bool = False) -> Iterator[Writer]:
-    """Open `path` for writing under its lease, new when it is absent; the lease ends with the block.
-
-    Nothing is written unless `save` is called. With `replace` the old content is not wanted: a damaged file
-    is put aside as <file>.damaged. Raises StoreError naming the process that holds the lease, or when the
-    file is damaged.
-    """
-    try:
-        recover_log(path)
-        held = Writer(path, _open(path, replace))
-    except (kglite.KgError, OSError, ValueError) as error:
-        raise _file_error(path, error) from error
-    try:
-        remove_temporaries(path)
-        yield held
-    finally:
-        held.graph = None
-
-
-def _open(path: Path, replace: bool) -> Any:
-    try:
-        return kglite.open(str(path), durable="off")
-    except kglite.FileFormatError:
-        if not replace:
-            raise
-    path.replace(damaged(path))
-    return kglite.open(str(path), durable="off")
-
-
-def damaged(path: Path) -> Path:
-    """Return where a damaged file is put aside when a new one takes its place."""
-    return path.with_name(f"{path.name}.damaged")
-
-
-def read(path: Path) -> Any:
-    """Return the graph of `path`, read-only, every section's checksum verified; takes no lease.
-
-    Raises StoreError when the file is absent or damaged.
-    """
-    try:
-        recover_log(path)
-        graph = kglite.load(str(path), defer_index_rebuild=True, verify="eager")
-    except (kglite.KgError, OSError, ValueError) as error:
-        raise _file_error(path, error) from error
-    graph.read_only(True)
-    return graph
 
 
 def new_graph() -> Any:
     """Return an empty graph in memory, to be filled and saved through a Writer."""
     return kglite.KnowledgeGraph()
-
-
-def recover_log(path: Path) -> None:
-    """Fold what another program committed to the file's log into the file: load() does not read logs.
-
-    A log whose writer still lives is left to it.
-    """
-    log = Path(f"{path}-wal")
-    if not path.exists() or not log.exists() or log.stat().st_size <= EMPTY_LOG_BYTES:
-        return
-    with contextlib.suppress(kglite.WriterLeaseHeldError):
-        kglite.open(str(path), durable="normal").save(layout="compact")
-
-
-def is_being_written(temporary: Path) -> bool:
-    """Return whether the process that began this unfinished save is alive (or its number is in use again)."""
-    match = _TEMPORARY.search(temporary.name)
-    if match is None:
-        return False
-    try:
-        os.kill(int(match[1]), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def remove_temporaries(path: Path, pid: int | None = None) -> list[Path]:
-    """Remove what killed saves of `path` left, of process `pid` only when given; return what went.
-
-    Called under the lease (or for our own pid), so no other process is writing them.
-    """
-    gone = [
-        left
-        for left in path.parent.glob(f"{path.name}.tmp.*")
-        if (match := _TEMPORARY.search(left.name)) and pid in (None, int(match[1]))
-    ]
-    for left in gone:
-        left.unlink(missing_ok=True)
-    return gone
 
 
 def declare(graph: Any) -> None:
@@ -335,26 +214,6 @@ def _statement_error(error: BaseException, timeout_s: float) -> BaseException:
     if isinstance(error, kglite.KgError | ValueError | TypeError | OverflowError | RecursionError):
         return QueryError(one_line(error))
     return error
-
-
-def _file_error(path: Path, error: Exception) -> GraphstoreError:
-    if isinstance(error, kglite.WriterLeaseHeldError):
-        holder = error.holder
-        who = "this very process" if holder.get("self") else f"process {holder.get('pid')}"
-        return LeaseHeldError(
-            f"{path}: held for writing by {who} since {holder.get('since')}; wait or end it"
-        )
-    if isinstance(error, kglite.FileFormatError):
-        return StoreError(
-            f"{path}: damaged: {one_line(error)}. "
-            f"Import its files again; `graphstore runs delete` removes it."
-        )
-    return StoreError(f"{path}: can't be opened: {one_line(error)}")
-
-
-def one_line(error: BaseException) -> str:
-    """Return the message of an error on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _plain_column(column: list[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphstore import settings
-from graphstore.store import kglite_archive, kglite_engine, neo4j_write, open_store
+from graphstore.store import kglite_archive, kglite_files, neo4j_write, open_store
 from tests.graphs import small_run
 
 
@@ -38,7 +38,7 @@ def dying(function: Callable[..., Any], before: bool) -> Callable[..., Any]:
 def arm(moment: str) -> Callable[[str, int, int], None]:
     """Set the death for `moment` and return the progress callback that may deal it."""
     if moment == "save":  # everything is in memory, nothing in the file
-        kglite_engine.Writer.save = dying(kglite_engine.Writer.save, before=True)  # type: ignore[method-assign]
+        kglite_files.Writer.save = dying(kglite_files.Writer.save, before=True)  # type: ignore[method-assign]
     elif moment == "rename":  # the run file is in its place, the index does not know it
         kglite_archive.Archive.sync = dying(kglite_archive.Archive.sync, before=True)  # type: ignore[method-assign]
     elif moment == "index":  # the index is saved, the lease not given back

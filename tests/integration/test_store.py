@@ -320,6 +320,15 @@ def test_a_change_is_all_or_none(store: Store, run: str, wrong: str) -> None:
     assert contents(store, run) == before
 
 
+def test_an_error_that_is_kept_holds_nothing_up(store: Store, run: str) -> None:
+    """The frames of its traceback must not keep a lease, a lock or a transaction."""
+    with pytest.raises(QueryError) as kept:
+        store.change_run(run, [Statement("MATCH (n RETURN n", {})])
+
+    assert store.change_run(run, [finding("f")])[0]["n"].to_list() == [4]
+    assert kept.value
+
+
 def test_a_change_is_seen_by_a_store_that_was_open_before(store: Store, run: str) -> None:
     """Queries read what is there now, not what was there when they first looked."""
     text = "MATCH (f:Finding) WHERE f.run = $run RETURN count(f) AS n"
