@@ -1,0 +1,21 @@
+"""The calls of all ranks side by side: what is incomplete, who waits for whom, and why (matching.md).
+
+In:  the calls that Flight Recorder dumps, execution traces or Kineto traces recorded, a `RankDump` per file.
+Out: `Matching`: per job the groups, a verdict per collective and per edge of sends, waits, causes, notes.
+The rule above all rules: say only what the files prove. Order of the steps: matching.py.
+"""
+
+from graphstore.link.matching.matching import match_dumps, match_reduced
+from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
+from graphstore.link.matching.reduce import reduce_dump
+
+__all__ = [
+    "Cause",
+    "Group",
+    "JobMatching",
+    "Matching",
+    "RankDump",
+    "match_dumps",
+    "match_reduced",
+    "reduce_dump",
+]
