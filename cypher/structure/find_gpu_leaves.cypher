@@ -5,10 +5,12 @@
 // column rank: int, global rank
 // column gpu_nodes: int, device ops
 // column with_successors: int, of these, with a successor
+// column subjects: list[int], uids of the first 100
 MATCH (n:Kernel|ChakraNode)
 WHERE n.run = $run AND n.node_id IS NOT NULL AND (n.kind = 'Kernel' OR n.is_cpu_op = false)
-WITH n.rank AS rank, CASE WHEN EXISTS { (n)-[:CTRL|DATA|SYNC]->() } THEN 1 ELSE 0 END AS followed
-WITH rank, count(*) AS gpu_nodes, sum(followed) AS with_successors
+WITH n.rank AS rank, n.uid AS uid, CASE WHEN EXISTS { (n)-[:CTRL|DATA|SYNC]->() } THEN 1 ELSE 0 END AS followed
+ORDER BY uid
+WITH rank, count(*) AS gpu_nodes, sum(followed) AS with_successors, collect(uid) AS uids
 WHERE with_successors = 0
-RETURN rank, gpu_nodes, with_successors
+RETURN rank, gpu_nodes, with_successors, uids[0..100] AS subjects
 ORDER BY rank

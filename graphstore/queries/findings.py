@@ -35,6 +35,7 @@ CODE_BY_RULE: dict[str, RuleCode] = {
 _TIE_BY_LABEL = {
     "Op": "health/write_subject_ops",
     "TraceFile": "health/write_subject_files",
+    "Run": "health/write_subject_run",
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphstore.model.ids import rank_ranges
-from graphstore.queries.draft import Context, Draft, Rows, RuleCode, counted, per_file, verb
+from graphstore.queries.draft import Context, Draft, Rows, RuleCode, counted, per_file, subjects, verb
 
 
 def _no_step_marks(rows: Rows, _: Context) -> Iterable[Draft]:
@@ -21,6 +21,7 @@ def _no_step_marks(rows: Rows, _: Context) -> Iterable[Draft]:
         message=f"{verb(len(ranks), 'rank', 'ranks')} {rank_ranges(ranks)}: no step marks in "
         f"{counted(files, 'file')}, so queries by step are empty",
         evidence={"ranks": ranks, "files": files},
+        subjects=subjects([uid for row in rows for uid in row["subjects"]][:100], "file", "TraceFile"),
         count=len(ranks),
     )
 
@@ -35,6 +36,7 @@ def _ranks_missing(rows: Rows, _: Context) -> Iterable[Draft]:
             subject="run",
             message=f"{len(loaded)} of {counted(row['world_size'], 'rank')} loaded: {rank_ranges(loaded)}",
             evidence={"world_size": row["world_size"], "loaded": loaded, "absent": rank_ranges(absent)},
+            subjects=subjects([row["subject"]], "run", "Run"),
             count=len(absent),
         )
 

@@ -79,6 +79,7 @@ def test_kept_findings_are_those_of_the_check_with_their_subjects(store: Store) 
         ("file_cut", "file", 1),
         ("missing_parent", "orphan", 1),
         ("missing_parent", "orphan", 1),
+        ("no_step_marks", "file", 2),
     ]
 
 

@@ -136,10 +136,12 @@ def a_wait_back_in_time_with_its_ends(g: GraphBuilder) -> Case:
 def device_ops_that_are_all_leaves(g: GraphBuilder) -> Case:
     """Three device ops of a merged trace, of a Chakra file on rank 1: none has a successor."""
     op = g.op("op", node_id=10)
-    for number in (20, 21, 22):
-        g.edge("CTRL", op, g.node("Kernel", "k", node_id=number))
-    g.node("ChakraNode", "gpu", node_id=1, is_cpu_op=False, rank=1)
-    return Case("structure/find_gpu_leaves", g.build(), [(0, 3, 0), (1, 1, 0)])
+    kernels = [g.node("Kernel", "k", node_id=number) for number in (20, 21, 22)]
+    for kernel in kernels:
+        g.edge("CTRL", op, kernel)
+    node = g.node("ChakraNode", "gpu", node_id=1, is_cpu_op=False, rank=1)
+    rows = [(0, 3, 0, kernels), (1, 1, 0, [node])]
+    return Case("structure/find_gpu_leaves", g.build(), rows)
 
 
 @case

@@ -21,7 +21,13 @@ def page(first: int, last: int, **more: Any) -> dict[str, Any]:
 @case
 def calls_as_columns(g: GraphBuilder) -> Case:
     """Every field of a call, and a call whose file says nothing of it; the other rank's are out."""
-    told: dict[str, Any] = {"op_name": "allreduce", "group": "0[0-1]", "pg_name": "0", "dtype": "float", "size_bytes": 8}
+    told: dict[str, Any] = {
+        "op_name": "allreduce",
+        "group": "0[0-1]",
+        "pg_name": "0",
+        "dtype": "float",
+        "size_bytes": 8,
+    }
     told |= {"in_msg_nelems": 2, "out_msg_nelems": 3, "peer": 1, "tag": 5, "root_rank": 0}
     whole = call(g, collective_seq_id=7, **told)
     bare = g.node("CollectiveCall", "unknown")
@@ -156,11 +162,16 @@ def host_ops_in_their_order(g: GraphBuilder) -> Case:
 
 
 @case
-def keys_of_the_ops_of_a_rank(g: GraphBuilder) -> Case:
-    """By rank and kind: how many, the lowest and the highest key."""
+def ops_by_page_of_keys(g: GraphBuilder) -> Case:
+    """By rank, kind and page of as many keys as asked: how many; an empty page does not come."""
     first = g.op("a")
     kernel = g.node("Kernel", "k")
-    last = g.op("b")
+    g.op("b")
     other = g.op("c", rank=1)
-    rows = [(0, "HostOp", 2, first, last), (0, "Kernel", 1, kernel, kernel), (1, "HostOp", 1, other, other)]
-    return Case("structure/show_op_ranges", g.build(), rows)
+    rows = [
+        (0, "HostOp", first, 1),
+        (0, "HostOp", kernel + 1, 1),
+        (0, "Kernel", kernel, 1),
+        (1, "HostOp", other, 1),
+    ]
+    return Case("structure/count_ops_by_page", g.build(), rows, {"page_keys": 1})

@@ -78,9 +78,8 @@ def ranks_without_step_marks(g: GraphBuilder) -> Case:
     """Rank 1 has none in both files; rank 0 has one in one of them."""
     file(g, step_marks=0)
     file(g, "kineto_0.json", kind="kineto", step_marks=1)
-    file(g, "et_1.json", rank=1, step_marks=0)
-    file(g, "kineto_1.json", kind="kineto", rank=1)
-    return Case("health/find_ranks_without_steps", g.build(), [(1, 2)])
+    bare = [file(g, "et_1.json", rank=1, step_marks=0), file(g, "kineto_1.json", kind="kineto", rank=1)]
+    return Case("health/find_ranks_without_steps", g.build(), [(1, 2, bare)])
 
 
 @case
@@ -97,7 +96,7 @@ def fewer_ranks_than_the_job_had(g: GraphBuilder) -> Case:
     """2 of 128."""
     g.properties |= {"world_size": 128, "ranks": [0, 1]}
     file(g)
-    return Case("health/find_missing_ranks", g.build(), [(128, [0, 1])])
+    return Case("health/find_missing_ranks", g.build(), [(g.run_no << 32, 128, [0, 1])])
 
 
 @case
@@ -224,6 +223,21 @@ def findings_tied_to_files(g: GraphBuilder) -> Case:
         before=(kept(g, "a"),),
         after="health/count_finding_subjects",
         then=[(f"{g.run}:a", "r", "orphan", 1)],
+    )
+
+
+@case
+def findings_tied_to_the_run(g: GraphBuilder) -> Case:
+    """A fact that concerns no rank alone."""
+    file(g)
+    return Case(
+        "health/write_subject_run",
+        g.build(),
+        [(1,)],
+        {"rows": [{"fid": f"{g.run}:a", "role": "run"}]},
+        before=(kept(g, "a"),),
+        after="health/count_finding_subjects",
+        then=[(f"{g.run}:a", "r", "run", 1)],
     )
 
 

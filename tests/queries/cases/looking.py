@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.queries.cases import Case, case
-from tests.queries.cases.health import file
+from tests.queries.cases.health import answered, file, kept
 from tests.queries.cases.structure import timed
 from tests.queries.graphs import GraphBuilder
 
@@ -99,13 +99,26 @@ def ledger_of_a_run(g: GraphBuilder) -> Case:
 
 @case
 def labels_of_a_run(g: GraphBuilder) -> Case:
-    """Ops by kind; files and the run are no ops."""
+    """Ops by kind, then what is no op."""
     file(g)
+    g.node("Rank", "rank 0", rank=0)
+    g.node("Thread", "thread 1", rank=0)
+    g.node("Stream", "device 0 stream 7", rank=0)
+    g.node("ProcessGroup", "0[0]", group="0[0]")
     call = g.op("launch", g.op("a"), label="RuntimeCall")
     g.edge("LAUNCHES", call, g.node("Kernel", "k"))
     g.node("Kernel", "k")
-    rows = [("HostOp", 1), ("Kernel", 2), ("RuntimeCall", 1)]
-    return Case("archive/count_labels", g.build(), rows)
+    rows = [
+        ("HostOp", 1),
+        ("Kernel", 2),
+        ("RuntimeCall", 1),
+        ("Finding", 1),
+        ("ProcessGroup", 1),
+        ("Rank", 1),
+    ]
+    rows += [("Repair", 1), ("Run", 1), ("Stream", 1), ("Thread", 1), ("TraceFile", 1)]
+    before = (kept(g, "a"), *answered(g, "a"))
+    return Case("archive/count_labels", g.build(), rows, before=before)
 
 
 @case
@@ -117,10 +130,26 @@ def edges_of_a_run(g: GraphBuilder) -> Case:
     g.edge("LAUNCHES", call, kernel)
     g.edge("SYNC", kernel, op, rule="sync_dep")
     g.op("b", op)
+    rank, group = g.node("Rank", "rank 0", rank=0), g.node("ProcessGroup", "0[0]", group="0[0]")
+    comm = g.node("CollectiveCall", "all_reduce")
+    g.edge("ON_RANK", file(g), rank)
+    g.edge("IN_RUN", rank, g.run_no << 32)
+    g.edge("MEMBER", rank, group)
+    g.edge("IN_GROUP", comm, group)
+    g.edge("SEEN_AS", comm, op, rule="host_op")
     rows = [
         ("CTRL", "HostOp", "HostOp", 1),
         ("CTRL", "HostOp", "RuntimeCall", 1),
         ("LAUNCHES", "RuntimeCall", "Kernel", 1),
+        ("SEEN_AS", "CollectiveCall", "HostOp", 1),
         ("SYNC", "Kernel", "HostOp", 1),
+        ("ABOUT", "Finding", "Run", 1),
+        ("IN_GROUP", "CollectiveCall", "ProcessGroup", 1),
+        ("IN_RUN", "Rank", "Run", 1),
+        ("MADE", "Repair", "Finding", 1),
+        ("MEMBER", "Rank", "ProcessGroup", 1),
+        ("ON_RANK", "TraceFile", "Rank", 1),
     ]
-    return Case("archive/count_edges", g.build(), rows)
+    about = ("health/write_subject_run", {"rows": [{"fid": f"{g.run}:a", "role": "run"}]})
+    before = (kept(g, "a"), *answered(g, "a"), about)
+    return Case("archive/count_edges", g.build(), rows, before=before)

@@ -343,7 +343,7 @@ def a_chakra_node_moved_into_another_tree(g: GraphBuilder) -> Case:
         [(1,)],
         {"rows": [{"uid": node, "root": top, "depth": 1}]},
         after="archive/count_labels",
-        then=[("ChakraNode", 2)],
+        then=[("ChakraNode", 2), ("Run", 1)],
     )
 
 
@@ -375,5 +375,5 @@ def synthetic_ops_removed(g: GraphBuilder) -> Case:
         [(1,)],
         before=(made_root(g, op + 1000), new_edge(g, op + 1000, op)),
         after="archive/count_labels",
-        then=[("HostOp", 1)],
+        then=[("HostOp", 1), ("Run", 1)],
     )

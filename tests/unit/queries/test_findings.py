@@ -118,13 +118,14 @@ def test_edges_without_a_cycle_are_no_finding() -> None:
 
 def test_ranks_without_step_marks_are_one_line() -> None:
     """One finding for the run; of one rank it is that rank's."""
-    rows = [{"rank": rank, "files": 2} for rank in (0, 1, 3)]
+    rows = [{"rank": rank, "files": 2, "subjects": [10 + rank]} for rank in (0, 1, 3)]
 
     [found] = drafts("no_step_marks", rows)
     [alone] = drafts("no_step_marks", rows[:1])
 
     assert found.message == "ranks 0-1,3: no step marks in 6 files, so queries by step are empty"
     assert (found.rank, alone.rank, alone.subject) == (None, 0, found.subject)
+    assert [(s.label, s.key) for s in found.subjects] == [("TraceFile", uid) for uid in (10, 11, 13)]
 
 
 def test_links_by_time_that_disagree_are_counted() -> None:
@@ -230,7 +231,11 @@ def test_every_rule_is_tried_here() -> None:
 
 def test_missing_ranks_are_named_in_short() -> None:
     """2 of 128."""
-    [found] = list(findings_health.RULES["ranks_missing"]([{"world_size": 128, "ranks": [1, 0]}], Answers()))
+    [found] = list(
+        findings_health.RULES["ranks_missing"](
+            [{"subject": 5, "world_size": 128, "ranks": [1, 0]}], Answers()
+        )
+    )
 
     assert found.message == "2 of 128 ranks loaded: 0-1"
     assert (found.count, found.evidence["absent"]) == (126, "2-127")
