@@ -80,16 +80,7 @@ class Group:
         return f"{self.desc or self.name}[{short_ranges(self.members)}]"
 
     @property
-    def short_ranges(ranks: Sequence[int]) -> str:
-    """Return ranks as people write them: two in a row apart, three as a range: `0,1`, `0-2,5`."""
-    parts = []
-    for part in rank_ranges(ranks).split(","):
-        first, _, last = part.partition("-")
-        parts.append(f"{first},{last}" if last and int(last) == int(first) + 1 else part)
-    return ",".join(parts)
-
-
-def is_default(self) -> bool:
+    def is_default(self) -> bool:
         """Return whether it is the group of all ranks of the job."""
         return is_default(self.name, self.desc)
 
