@@ -47,29 +47,28 @@ class ChakraColumns:
 
 @dataclass(frozen=True)
 class RankKeys:
-    """How many ops of each kind a rank has, and the keys between which all of them lie."""
+    """How many ops of each kind a rank has, and in which pages of keys they lie."""
 
     rank: int
     counts: dict[str, int]
-    first: int
-    after: int
+    pages_by_kind: dict[str, list[int]]
 
-    def pages(self) -> Iterator[tuple[int, int]]:
-        """Yield [first, after) ranges of at most PAGE_KEYS keys."""
-        for first in range(self.first, self.after, PAGE_KEYS):
-            yield first, min(first + PAGE_KEYS, self.after)
+    def pages(self, kind: str | None = None) -> Iterator[dict[str, int]]:
+        """Yield rank, first key and key behind the last of each page with ops (of one kind)."""
+        every = {page for pages in self.pages_by_kind.values() for page in pages}
+        for page in sorted(every if kind is None else self.pages_by_kind.get(kind, ())):
+            yield {"rank": self.rank, "first": page * PAGE_KEYS, "after": (page + 1) * PAGE_KEYS}
 
 
 def read_keys(store: Store, run: str) -> list[RankKeys]:
     """Return the ranks of a run that hold ops, ascending."""
-    rows = queries.run_query(store, run, "structure/show_op_ranges").to_dicts()
-    out = []
-    for rank in sorted({row["rank"] for row in rows}):
-        own = [row for row in rows if row["rank"] == rank]
-        counts = {row["kind"]: row["nodes"] for row in own}
-        first, last = min(row["first_uid"] for row in own), max(row["last_uid"] for row in own)
-        out.append(RankKeys(rank, counts, first, last + 1))
-    return out
+    rows = queries.run_query(store, run, "structure/count_ops_by_page", page_keys=PAGE_KEYS)
+    found: dict[int, RankKeys] = {}
+    for rank, kind, page, nodes in rows.iter_rows():
+        keys = found.setdefault(rank, RankKeys(rank, {}, {}))
+        keys.counts[kind] = keys.counts.get(kind, 0) + nodes
+        keys.pages_by_kind.setdefault(kind, []).append(page)
+    return list(found.values())
 
 
 def read_rank(store: Store, run: str, keys: RankKeys) -> RankColumns:
@@ -93,11 +92,9 @@ def read_chakra_rank(store: Store, run: str, keys: RankKeys) -> ChakraColumns:
 
 def read_edges(store: Store, run: str, keys: RankKeys) -> pl.DataFrame:
     """Return the CTRL, LAUNCHES, DATA and SYNC edges that leave the rank's ops, sorted by type and ends."""
-    frames = [
-        _lists(store, run, "structure/show_edge_columns", rank=keys.rank, first=first, after=after)
-        for first, after in keys.pages()
-    ]
-    return pl.concat(frames).sort("edge_type", "source", "target")
+    name = "structure/show_edge_columns"
+    frames = [_lists(store, run, name, **page) for page in keys.pages()]
+    return pl.concat([pl.DataFrame(schema=_schema(name)), *frames]).sort("edge_type", "source", "target")
 
 
 def read_details(store: Store, run: str, name: str, uids: Ints) -> pl.DataFrame:
@@ -113,8 +110,7 @@ def read_groups(store: Store, run: str) -> pl.DataFrame:
 
 def _pages(store: Store, run: str, name: str, keys: RankKeys, kind: str) -> pl.DataFrame:
     """Return the rows of a paged statement for one rank, ascending by uid."""
-    pages = keys.pages() if keys.counts.get(kind) else []
-    frames = [_lists(store, run, name, rank=keys.rank, first=first, after=after) for first, after in pages]
+    frames = [_lists(store, run, name, **page) for page in keys.pages(kind)]
     return pl.concat([pl.DataFrame(schema=_schema(name)), *frames]).sort("uid")
 
 
