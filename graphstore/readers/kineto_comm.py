@@ -174,5 +174,18 @@ def _is_int(text: Any) -> bool:
 
 
 def as_text(comm_args: dict[str, Any]) -> str | None:
-    """Return comm_args as the column holds them: JSON text, or None where they say nothing."""
-    return orjson.dumps(comm_args).decode() if comm_args else None
+    """Return comm_args as the column holds them: JSON text, or None where they say nothing.
+
+    A number of more than 64 bits is damage, and says nothing either.
+    """
+    if not comm_args:
+        return None
+    try:
+        return orjson.dumps(comm_args).decode()
+    except TypeError:
+        return orjson.dumps({key: value for key, value in comm_args.items() if _fits(value)}).decode()
+
+
+def _fits(value: Any) -> bool:
+    numbers = value if isinstance(value, list) else [value]
+    return all(not isinstance(number, int) or number.bit_length() < 64 for number in numbers)

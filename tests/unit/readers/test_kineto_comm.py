@@ -187,3 +187,10 @@ def test_the_kind_of_a_kernel_is_that_of_its_arguments_else_of_its_name(
     row = tables.frames(0)["kernels"].row(0, named=True)
     assert row["collective_kind"] == kind
     assert (row["comm_args"] is None) == (not recorded)
+
+
+def test_a_number_of_more_than_64_bits_says_nothing() -> None:
+    """Damaged arguments cost the argument, not the file."""
+    assert as_text({"op_name": "c10d::send", "peer": 10**30, "in_split": [1, 10**30], "tag": 0}) == (
+        '{"op_name":"c10d::send","tag":0}'
+    )
