@@ -66,18 +66,27 @@ def detect(source: Source) -> Detected:
         return Detected(NOT_A_TRACE, "zero bytes" if head else "an empty file")
     if head.removeprefix(UTF8_MARK).lstrip()[:1] in (b"{", b"["):
         return _json_kind(source)
-    pickled = scan_pickle(head)
+    pickled = scan_pickle(head, _is_dump)
     if pickled is not None:
+        if _is_dump(pickled.texts):  # what else it holds, its reader refuses: flight_pickle.py
+            return Detected("flight_recorder")
         if pickled.code is not None:
             return Detected(NOT_A_TRACE, f"a pickle that would run code ({pickled.code}); none of it was run")
-        is_dump = "entries" in pickled.texts or not DUMP_FIELDS.isdisjoint(pickled.texts)
-        return Detected("flight_recorder") if is_dump else Detected(NOT_A_TRACE, "a pickle of something else")
+        if {"entries", "version"} <= pickled.texts:  # all there is in one of version 1.1 without entries
+            return Detected("flight_recorder")
+        return Detected(NOT_A_TRACE, "a pickle of something else")
     if is_chakra(head):
         return Detected("chakra_et")
     for place, magic, what in OTHER_FORMATS:
         if head[place:].startswith(magic):
             return Detected(NOT_A_TRACE, what)
     return Detected(NOT_A_TRACE, "binary data" if b"\0" in head else "text")
+
+
+def _is_dump(texts: set[str]) -> bool:
+    """Return whether a pickle with these texts is a dump; version "none" is a bare list of entries."""
+    fields = len(DUMP_ENTRY_FIELDS & texts)
+    return not DUMP_FIELDS.isdisjoint(texts) or fields >= 2 or ("entries" in texts and fields == 1)
 
 
 def _json_kind(source: Source) -> Detected:

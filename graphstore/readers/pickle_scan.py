@@ -3,6 +3,7 @@
 In:  the first bytes of a file. Out: a `PickleScan`, or None when they are no pickle.
 Decided here: a pickle is only walked opcode by opcode (pickletools), within bounds; nothing of it is built.
 Flight Recorder dumps hold dicts, lists, texts and numbers only, so a pickle that names code is none.
+What is taken for a dump is gone through byte by byte before it is loaded: flight_pickle.py.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import pickletools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MOST_OPCODES = 100_000
@@ -28,10 +30,12 @@ class PickleScan:
     code: str | None = None
 
 
-def scan_pickle(head: bytes) -> PickleScan | None:
+def scan_pickle(head: bytes, is_enough: Callable[[set[str]], bool]) -> PickleScan | None:
     """Return what the pickle that starts with `head` holds; None for anything else.
 
-    Protocols 0 and 1 have no mark of their own: `head` must be one whole pickle then.
+    Looks no further once code was met, or when the texts met are enough to tell what it is (walking 64 KiB
+    takes as long as loading a dump). Protocols 0 and 1 have no mark of their own: `head` must be one whole
+    pickle then.
     """
     is_binary = BINARY.match(head) is not None
     if not is_binary and not TEXT.match(head):
@@ -45,6 +49,8 @@ def scan_pickle(head: bytes) -> PickleScan | None:
             if isinstance(argument, str):
                 scan.texts.add(argument)
                 before, last = last, argument
+            if is_binary and (scan.code is not None or (isinstance(argument, str) and is_enough(scan.texts))):
+                break
             stopped = opcode.name == "STOP" and place == len(head) - 1
             if count > MOST_OPCODES:
                 break

@@ -24,12 +24,13 @@ SLOT_BY_KIND = {
     "chakra_et": "Chakra trace",
     "flight_recorder": "Flight Recorder dump",
 }
-MAY_LACK_RANK = "Flight Recorder dump"  # no dump holds its own rank, and none is read for its content yet
+DUMP = SLOT_BY_KIND["flight_recorder"]  # holds no rank of its own, and may stay without one
 RANK_WORD = re.compile(r"(?:rank|worker)[-_.]?(\d+)", re.IGNORECASE)
 DATE = re.compile(r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d(?:[-_T.]?[0-2]\d[-_.:]?[0-5]\d[-_.:]?[0-5]\d)?")
 VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
 ALONE = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])")
 AT_END = re.compile(r"[A-Za-z](\d+)$")
+DUMP_EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7})+$")
 EXTENSIONS = re.compile(r"(?:\.(?:json|gz|zst|zstd|et|pt|trace|pkl|pickle|txt))+$", re.IGNORECASE)
 MOST_RANKS = 1_000_000  # a larger number in a name is a time or a process id
 
@@ -47,9 +48,7 @@ def assign_ranks(records: Sequence[FileRecords], flags: dict[str, int]) -> None:
     _from_same_process(traces)
     for record in traces:
         if record.facts.get("rank") is None:
-            alone = sum(_slot(other) == _slot(record) for other in traces) == 1
-            rank = rank_in_name(str(record.facts["name"]), record.facts.get("pid"), alone)
-            _set(record, rank, "file_name")
+            _set(record, _rank_in_name_of(record, traces), "file_name")
     _assume(traces)
     _refuse_clashes(traces)
 
@@ -71,6 +70,24 @@ def rank_in_name(name: str, pid: int | None = None, alone: bool = False) -> int 
         numbers = [int(glued.group(1))]
     plausible = [number for number in numbers if number < MOST_RANKS and number != pid]
     return plausible[-1] if plausible else None
+
+
+def rank_in_dump_name(name: str) -> int | None:
+    """Return the rank the file name of a dump tells: its last number, for torch puts the rank last.
+
+    Extensions (`5.f2`), dates and numbers of a million or more do not count; those of a host before it do not
+    matter (`nccl_trace_rank_host-02_5`).
+    """
+    numbers = [int(found) for found in re.findall(r"\d+", DATE.sub(" ", DUMP_EXTENSIONS.sub("", name)))]
+    return next((number for number in reversed(numbers) if number < MOST_RANKS), None)
+
+
+def _rank_in_name_of(record: FileRecords, traces: Sequence[FileRecords]) -> int | None:
+    name = str(record.facts["name"])
+    if _slot(record) == DUMP:
+        return rank_in_dump_name(name)
+    alone = sum(_slot(other) == _slot(record) for other in traces) == 1
+    return rank_in_name(name, record.facts.get("pid"), alone)
 
 
 def _slot(record: FileRecords) -> str | None:
@@ -116,7 +133,7 @@ def _from_same_process(traces: Sequence[FileRecords]) -> None:
 def _assume(traces: Sequence[FileRecords]) -> None:
     """Take the only trace of its kind as the known rank's, or as rank 0 where no rank is known at all."""
     known = {record.facts["rank"] for record in traces if record.facts.get("rank") is not None}
-    unknown = [r for r in traces if r.facts.get("rank") is None and _slot(r) != MAY_LACK_RANK]
+    unknown = [r for r in traces if r.facts.get("rank") is None and _slot(r) != DUMP]
     counts = Counter(_slot(record) for record in traces)
     for record in unknown:
         if counts[_slot(record)] > 1 or len(known) > 1:
@@ -132,7 +149,7 @@ def _refuse_clashes(traces: Sequence[FileRecords]) -> None:
     taken: dict[tuple[str | None, int], FileRecords] = {}
     for record in traces:
         rank = record.facts.get("rank")
-        if rank is None:
+        if rank is None or _slot(record) == DUMP:
             continue
         other = taken.setdefault((_slot(record), rank), record)
         if other is not record:

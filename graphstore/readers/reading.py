@@ -18,6 +18,7 @@ from graphstore.model.records import FileRecords
 from graphstore.readers.chakra_trace import read_chakra_trace
 from graphstore.readers.detect import NOT_A_TRACE, Detected, detect
 from graphstore.readers.execution_trace import read_execution_trace
+from graphstore.readers.flight_recorder import read_flight_recorder
 from graphstore.readers.kineto import read_kineto
 from graphstore.readers.source import Source, open_source
 from graphstore.settings import Settings
@@ -26,8 +27,8 @@ READERS: dict[str, Callable[[Source], FileRecords]] = {
     "et": read_execution_trace,
     "kineto": read_kineto,
     "chakra_et": read_chakra_trace,
+    "flight_recorder": read_flight_recorder,
 }
-DUMP_NOT_READ = "known, not read yet"
 
 
 def read_file(path: str, settings: Settings, explicit: bool) -> FileRecords:
@@ -64,21 +65,15 @@ def _read(source: Source, detected: Detected, explicit: bool) -> FileRecords:
     if reader is not None:
         return reader(source)
     records = FileRecords(source.path, source.facts() | {"kind": detected.kind})
-    if detected.kind == "flight_recorder":
-        _leave_out(records, DUMP_NOT_READ)
-    elif explicit:
+    if explicit:
         records.facts["problem"] = (
             f"{source.path}: is no trace but {detected.what}. Want an execution trace, a Kineto trace, a "
             "Flight Recorder dump or a Chakra file."
         )
     else:
-        _leave_out(records, f"not a trace: {detected.what}")
+        records.tally.read = 1
+        records.tally.leave_out(f"not a trace: {detected.what}")
     return records
-
-
-def _leave_out(records: FileRecords, reason: str) -> None:
-    records.tally.read = 1
-    records.tally.leave_out(reason)
 
 
 def broken(path: str, facts: dict[str, Any], problem: str) -> FileRecords:

@@ -7,6 +7,7 @@ Decided here: nothing is unpickled; what goes over is text, numbers and columns.
 from __future__ import annotations
 
 import io
+from functools import lru_cache
 from typing import IO, Any
 
 import orjson
@@ -45,6 +46,7 @@ def send_records(stream: IO[bytes], records: FileRecords) -> None:
         "thread_names": [[*thread, name] for thread, name in records.thread_names.items()],
         "tally": [records.tally.read, records.tally.kept, records.tally.left_out],
         "tables": list(tables),
+        "flight": records.flight,
     }
     send_message(stream, orjson.dumps(header))
     for content in tables.values():
@@ -56,6 +58,7 @@ def receive_records(stream: IO[bytes], header: dict[str, Any]) -> FileRecords | 
     records = FileRecords(header["path"], header["facts"], groups=header["groups"])
     records.thread_names = {(process, thread): name for process, thread, name in header["thread_names"]}
     records.tally = Tally(*header["tally"])
+    records.flight = _flight(header["flight"])
     for name in header["tables"]:
         content = receive_message(stream)
         if content is None:
@@ -63,6 +66,22 @@ def receive_records(stream: IO[bytes], header: dict[str, Any]) -> FileRecords | 
         # Absent columns come as one null for all rows; written out they would be a third of the memory.
         records.tables[name] = complete(pl.read_ipc(content), table_schema(name))
     return records
+
+
+def _flight(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what a dump holds beside its entries as its reader gave it."""
+    if told is None:
+        return None
+    for group in told["pg_config"]:
+        if group["ranks"] is not None:
+            group["ranks"] = _shared(tuple(group["ranks"]))
+    return told | {"version": tuple(told["version"])}
+
+
+@lru_cache(maxsize=64)
+def _shared(ranks: tuple[int, ...]) -> list[int]:
+    """Return the same list each time: all dumps of a job list the same groups, some of them all ranks."""
+    return list(ranks)
 
 
 def _arrow(table: pl.DataFrame) -> bytes:

@@ -66,7 +66,7 @@ def test_a_chakra_file_keeps_its_shape() -> None:
 
 
 def test_a_rank_of_files_without_tables_is_empty() -> None:
-    """A Flight Recorder dump, not read yet, is a file of the rank and nothing more."""
+    """A Flight Recorder dump, not linked yet, is a file of the rank and nothing more."""
     dump = FileRecords("rank_0", {"kind": "flight_recorder", "name": "rank_0", "path": "rank_0"})
 
     graph = link_rank(0, [dump])

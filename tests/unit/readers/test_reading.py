@@ -123,12 +123,14 @@ def test_what_is_no_trace_is_a_problem_only_when_named(tmp_path: Path, explicit:
     assert facts["left_out"] == ("{}" if explicit else '{"not a trace: text":1}')
 
 
-def test_a_dump_is_known_and_not_read(tmp_path: Path) -> None:
-    """Flight Recorder dumps are counted as one record each that is left out by name."""
+def test_the_entries_of_a_dump_are_read_and_not_linked_yet(tmp_path: Path) -> None:
+    """A record is an entry; until linking knows dumps, they are left out by name."""
     file = tmp_path / "rank_0"
-    file.write_bytes(pickle.dumps({"version": "2.10", "entries": [], "pg_config": {}}))
+    entries = [{"record_id": 0, "profiling_name": "nccl:all_reduce"}]
+    file.write_bytes(pickle.dumps({"version": "2.10", "entries": entries, "pg_config": {}}))
 
     facts = read(file)
 
-    assert (facts["kind"], facts["left_out"]) == ("flight_recorder", '{"known, not read yet":1}')
+    assert (facts["kind"], facts["records_read"]) == ("flight_recorder", 1)
+    assert facts["left_out"] == '{"not linked yet: Flight Recorder":1}'
     assert facts.get("problem") is None
