@@ -21,8 +21,8 @@ def run(
     """Load the trace files of one run into the archive.
 
     Prints what was read, kept and left out of each file. A file that can't be read is named in one line;
-    the others still make the run, and the exit code is 3. The same files
-    are imported once: a second time changes nothing.
+    the others still make the run, and the exit code is 3. The same files are imported once: a second time
+    changes nothing.
     """
     wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
     with progress(quiet) as bars:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -260,7 +261,10 @@ def test_an_interrupt_ends_with_130(demo: Archive) -> None:
     running = subprocess.Popen(
         [*COMMAND, "query", FOREVER], env=demo.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(4)
+    deadline = time.monotonic() + 60
+    while b"kglite" not in Path(f"/proc/{running.pid}/maps").read_bytes():  # not yet at the store
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     running.send_signal(signal.SIGINT)
     told, said = running.communicate(timeout=60)
 
@@ -402,6 +406,50 @@ def test_the_other_files_of_a_run_go_on(archive: Archive, tmp_path: Path) -> Non
     assert [run["ranks"] for run in archive.json("runs")] == [[0, 1]]
     assert len(done.stdout.splitlines()) == 1 + 3
     assert "broken.json" in done.stderr.decode()
+
+
+def test_recursive_makes_a_run_of_each_folder(archive: Archive, tmp_path: Path) -> None:
+    """A folder whose files are wrong is told and costs exit 3; the other one is imported."""
+    for name in ("right", "wrong"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        for path in TRACES.glob("*_rank0*"):
+            (tmp_path / "all" / name / path.name).write_bytes(path.read_bytes())
+    twin = tmp_path / "all" / "wrong" / "again_rank0.json.gz"
+    twin.write_bytes((TRACES / "et_rank1.json.gz").read_bytes())
+
+    done = archive.run("import", tmp_path / "all", "--recursive", code=3)
+
+    assert [run["run"].rpartition("-")[0] for run in archive.json("runs")] == ["right"]
+    assert "again_rank0.json.gz" in done.stderr.decode()
+
+
+def test_subfolders_are_named_not_entered(archive: Archive, tmp_path: Path) -> None:
+    """Without --recursive a subfolder is told in one line."""
+    (tmp_path / "run" / "more").mkdir(parents=True)
+    (tmp_path / "run" / "et_rank0.json.gz").write_bytes((TRACES / "et_rank0.json.gz").read_bytes())
+
+    done = archive.run("import", tmp_path / "run")
+
+    assert "not entered" in done.stderr.decode()
+    assert "more" in done.stderr.decode()
+
+
+def test_the_python_of_the_readme_runs(archive: Archive, tmp_path: Path) -> None:
+    """What the README shows of the Python API does what it says beside it."""
+    package = Path(TRACES).parents[1]
+    (tmp_path / "graphstore").symlink_to(package)
+    (block,) = re.findall(r"```python\n(.*?)```", (package.parent / "README.md").read_text(), re.DOTALL)
+
+    done = subprocess.run(
+        [sys.executable, "-c", block],
+        cwd=tmp_path,
+        env=archive.environment(),
+        capture_output=True,
+        check=True,
+    )
+
+    assert done.stdout.decode().splitlines()[0] == str(CALLS)
+    assert "all_reduce" in done.stdout.decode()
 
 
 @pytest.fixture
