@@ -30,10 +30,8 @@ VALUE_TYPES: tuple[str, ...] = get_args(ValueType)
 _CHECK = re.compile(r"(?P<rule>[a-z][a-z0-9_]*)\s+severity:\s*(?P<severity>\w+)\s+engines:\s*(?P<engines>.+)")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9_]*):\s*(?P<type>[a-z]+(\[[a-z]+\])?),\s*(?P<meaning>\S.*)")
 _NEXT_FIELD = re.compile(r";\s+(?=[a-z][a-z0-9_]*:\s)")
-# `key: …` or `key name: type, …`; a sentence with a colon further on is no key.
-_KEY_LINE = re.compile(
-    r"(?P<key>[a-z]+)(?=:\s|\s+[a-z][a-z0-9_]*:\s+(?:int|float|text|bool|list|json|rows|str))(?P<rest>.*)"
-)
+_KEYS = ("check", "param", "column", "writes")
+_KEY_LINE = re.compile(r"(?P<key>[a-z]+)(?=:\s|\s+[a-z][a-z0-9_]*:\s)(?P<rest>.*)")  # `key: …`, `key name: …`
 _FILE_NAME = re.compile(r"(?P<verb>[a-z]+)_[a-z0-9_]+\.cypher")
 
 
@@ -171,9 +169,9 @@ def read_header(text: str, name: str) -> _Header:
             break
         content = line[2:].removeprefix(" ")
         key = _KEY_LINE.fullmatch(content)
-        if key and key["key"] in ("check", "param", "column", "writes"):
+        if key and key["key"] in _KEYS:
             header.keys.append((key["key"], key["rest"].lstrip(": ").rstrip()))
-        elif key or header.keys:
+        elif header.keys or (key and difflib.get_close_matches(key["key"], _KEYS, cutoff=0.6)):
             raise QueryError(
                 f"{name}: header line {content!r} is neither meaning (which comes first) nor one of "
                 f"check:, param NAME:, column NAME:, writes:"

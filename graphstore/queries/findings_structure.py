@@ -97,7 +97,7 @@ def _duplicate_id(rows: Rows, context: Context) -> Iterable[Draft]:
 def _dangling_dep(rows: Rows, _: Context) -> Iterable[Draft]:
     """One finding per rank and field."""
     for row in rows:
-        ids = sorted(row["absent_ids"])
+        ids = row["absent_ids"]
         yield Draft(
             rank=row["rank"],
             subject=f"rank {row['rank']} {row['field']}",

@@ -15,7 +15,7 @@ def deps_on_absent_nodes(g: GraphBuilder) -> Case:
     g.edge("CTRL", one, one)
     g.edge("CTRL", one, two)
     g.edge("DATA", one, two)
-    rows = [(0, "ctrl_deps", 2, [0], 1, [one, two]), (0, "data_deps", 1, [9], 1, [two])]
+    rows = [(0, "ctrl_deps", 2, 1, [0], [one]), (0, "data_deps", 1, 1, [9], [two])]
     return Case("structure/find_dangling_deps", g.build(), rows)
 
 
@@ -24,8 +24,8 @@ def deps_on_present_nodes(g: GraphBuilder) -> Case:
     """Id 0 is an id like any other: a dep on a node of that id is whole, and so is a node without deps."""
     zero = g.node("ChakraNode", "zero", node_id=0)
     one = g.node("ChakraNode", "one", node_id=1, ctrl_deps=[0], data_deps=[0])
-    g.edge("CTRL", zero, one)
-    g.edge("DATA", zero, one)
+    g.edge("CTRL", zero, one)  # a repair dropped the DATA edge
+    g.node("ChakraNode", "elsewhere", node_id=5, ctrl_deps=[5], rank=1)
     return Case("structure/find_dangling_deps", g.build(), [])
 
 

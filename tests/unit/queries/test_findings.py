@@ -145,7 +145,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "duplicate_id": {"trace_file": 8, "ids": 1, "records": 2, "first_ids": [5], "subjects": [6, 7]},
     "parent_not_enclosing": {"children": 1, "outside_ns": 1500, "subjects": [3]},
     "parent_on_other_thread": {"children": 2, "subjects": [3, 4]},
-    "dangling_dep": {"field": "ctrl_deps", "deps": 9, "absent": 7, "absent_ids": [7, 1, 2, 3, 4, 5, 6]}
+    "dangling_dep": {"field": "ctrl_deps", "deps": 9, "absent": 7, "absent_ids": [1, 2, 3, 4, 5, 6, 7]}
     | {"subjects": [3]},
     "repeated_dep": {"field": "data_deps", "nodes": 1, "subjects": [3]},
     "missing_size": {"nodes": 14, "of": 21, "subjects": [3]},
