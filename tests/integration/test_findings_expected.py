@@ -84,6 +84,7 @@ class Archive:
     settings: Settings
     data: Path
     runs: dict[tuple[str, ...], str] = field(default_factory=dict)
+    checked: dict[str, list[Finding]] = field(default_factory=dict)
 
     def run_of(self, *names: str) -> str:
         """Return the run of a set (a folder), or of single files; import it the first time."""
@@ -100,8 +101,11 @@ class Archive:
         return run_query(self.store, run, query, **parameters).to_dicts()
 
     def findings(self, *names: str) -> list[Finding]:
-        """Return the findings on a set."""
-        return check(self.store, self.run_of(*names))
+        """Return the findings on a set; it is checked the first time."""
+        run = self.run_of(*names)
+        if run not in self.checked:
+            self.checked[run] = check(self.store, run)
+        return self.checked[run]
 
     def messages(self, rule: str, *names: str) -> list[str]:
         """Return what the findings of one rule say."""
