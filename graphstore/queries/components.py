@@ -1,7 +1,7 @@
-"""Components and cycles of a directed graph given as two columns: what Cypher can't tell on both engines.
+"""Cycles of a directed graph given as columns: what Cypher can't tell on both engines.
 
-In:  edges as arrays of sources and targets (uids), with a type each. Out: components, and cycles as
-     uids in order.
+In:  edges as arrays of sources and targets (uids), with a type each. Out: cycles as uids in order, one for
+     each strongly connected component. Weak components are told by the stored root: show_components.cypher.
 Decided here: which cycle stands for a strongly connected part: the shortest through its smallest uid.
 Nothing recurses: a cycle of a million ops is found like one of two.
 """
@@ -41,17 +41,6 @@ class Cycle:
     size: int
 
 
-def components(nodes: Ints, sources: Ints, targets: Ints) -> Ints:
-    """Return a component number per node: the smallest node of its weakly connected component.
-
-    `nodes` are sorted and unique, and hold every end of an edge.
-    """
-    _, labels = _connected(nodes, sources, targets, "weak")
-    smallest = np.full(labels.max(initial=-1) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(smallest, labels, nodes)
-    return np.asarray(smallest[labels], dtype=np.int64)
-
-
 def self_edges(edges: Edges) -> Ints:
     """Return the nodes that have an edge to themselves, sorted and once each."""
     return np.unique(edges.sources[edges.sources == edges.targets])
@@ -67,7 +56,7 @@ def cycles(edges: Edges) -> list[Cycle]:
     if not len(sources):
         return []
     nodes = np.unique(np.concatenate([sources, targets]))
-    count, labels = _connected(nodes, sources, targets, "strong")
+    count, labels = _strongly_connected(nodes, sources, targets)
     if count == len(nodes):
         return []
     inside = labels[np.searchsorted(nodes, sources)] == labels[np.searchsorted(nodes, targets)]
@@ -78,12 +67,12 @@ def cycles(edges: Edges) -> list[Cycle]:
     return [_shortest(start, size, following) for start, size in starts]
 
 
-def _connected(nodes: Ints, sources: Ints, targets: Ints, connection: str) -> tuple[int, Ints]:
-    """Return the number of components and the component of each node, as scipy numbers them."""
+def _strongly_connected(nodes: Ints, sources: Ints, targets: Ints) -> tuple[int, Ints]:
+    """Return the number of strongly connected components, and that of each node, as scipy numbers them."""
     places = np.searchsorted(nodes, sources), np.searchsorted(nodes, targets)
     ones = np.ones(len(sources), dtype=np.int8)
     graph = coo_matrix((ones, places), shape=(len(nodes), len(nodes)))
-    count, labels = connected_components(graph, directed=True, connection=connection)
+    count, labels = connected_components(graph, directed=True, connection="strong")
     return int(count), np.asarray(labels, dtype=np.int64)
 
 

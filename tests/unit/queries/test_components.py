@@ -1,4 +1,4 @@
-"""Components and cycles, against definitions that are slow and plain."""
+"""Cycles, against a definition that is slow and plain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphstore.queries.components import Cycle, Edges, components, cycles, self_edges
+from graphstore.queries.components import Cycle, Edges, cycles, self_edges
 
 PAIRS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25)
 
@@ -87,15 +87,3 @@ def test_cycles_are_cycles_and_every_part_has_one(pairs: list[tuple[int, int]]) 
         assert all(step in pairs for step in pairwise([*nodes, nodes[0]]))
         assert len(set(nodes)) == len(nodes) == len(types)
         assert size == len(next(part for part in parts if nodes[0] in part))
-
-
-@given(PAIRS)
-def test_components_are_those_of_edges_in_any_direction(pairs: list[tuple[int, int]]) -> None:
-    """Each node is labelled by the smallest of its component."""
-    nodes = np.arange(10, dtype=np.int64)
-    given_edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-    found = components(nodes, given_edges[:, 0], given_edges[:, 1]).tolist()
-
-    both = [*pairs, *((target, source) for source, target in pairs)]
-    assert found == [min({node} | reachable(both, node)) for node in range(10)]
