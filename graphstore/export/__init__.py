@@ -12,11 +12,12 @@ from typing import Any
 
 from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
-from graphstore.export.columns import read_groups, read_keys
+from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
 from graphstore.export.validate import Problem, validate_nodes
+from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
 __all__ = ["Problem", "export_run", "read_et", "read_nodes", "validate_nodes"]

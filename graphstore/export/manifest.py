@@ -16,11 +16,11 @@ import orjson
 from graphstore.errors import LedgerError
 from graphstore.export.chakra import RankNodes
 from graphstore.export.chakra_copy import ChakraCopy
-from graphstore.export.columns import RankKeys
 from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import NOT_WRITTEN
 from graphstore.export.order import NONE
 from graphstore.export.validate import Problem
+from graphstore.queries.columns import RankKeys
 
 FORMAT = "graphstore export 1"
 

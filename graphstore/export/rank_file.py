@@ -19,7 +19,7 @@ from graphstore.errors import InputError
 from graphstore.export import manifest
 from graphstore.export.chakra import RankNodes, messages, metadata
 from graphstore.export.chakra_copy import chakra_copy, copy_messages
-from graphstore.export.columns import RankKeys, read_chakra_rank, read_details, read_rank
+from graphstore.export.columns import read_chakra_rank, read_details, read_rank
 from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import communications
 from graphstore.export.dependencies import dependencies
@@ -27,6 +27,7 @@ from graphstore.export.durations import start_and_duration_us
 from graphstore.export.files import write_et
 from graphstore.export.order import Ints
 from graphstore.export.validate import Validator
+from graphstore.queries.columns import RankKeys
 from graphstore.store.base import Progress, Store
 
 NODES_PER_REPORT = 10_000
