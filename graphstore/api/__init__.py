@@ -2,11 +2,11 @@
 
 ```python
 from pathlib import Path
-import graphstore
+from graphstore import api, settings
 
-settings = graphstore.load_settings()
-result = graphstore.api.convert(["run_dir"], Path("out"), graphstore.api.ImportOptions(), settings)
-rows = graphstore.api.query_run(result.imported.run, "structure/find_missing_parents", {}, settings).rows
+here = settings.load()
+result = api.convert(["run_dir"], Path("out"), api.ImportOptions(), here)
+rows = api.query_run(result.imported.run, "structure/find_missing_parents", {}, here).rows
 ```
 """
 

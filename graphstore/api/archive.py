@@ -68,7 +68,6 @@ def doctor(settings: Settings) -> dict[str, Any]:
         "graphstore": graphstore.__version__,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in ENGINES},
-        "store": settings.store,
     }
     try:
         with opened(settings) as store:

@@ -1,7 +1,7 @@
 """Columns of one rank, pulled from the store through the catalogue; export reads nothing else.
 
-In:  a store and a run. Out: frames, ascending by uid, in which -1 and '' stand for null, as the headers of the
-     statements say. How much is pulled at once: queries/columns.py.
+In:  a store and a run. Out: frames, ascending by uid, in which -1 and '' stand for null, as the headers of
+     the statements say. How much is pulled at once: queries/columns.py.
 """
 
 from __future__ import annotations

@@ -319,7 +319,7 @@ def test_doctor_tells_what_is_there(demo: Archive) -> None:
     facts = demo.json("doctor")
 
     assert facts["reachable"] is True
-    assert facts["store"] == str(demo.home)
+    assert facts["address"] == str(demo.home)
     assert facts["packages"]["kglite"]
 
 
