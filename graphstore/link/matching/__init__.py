@@ -5,6 +5,7 @@ Out: `Matching`: per job the groups, a verdict per collective and per edge of se
 The rule above all rules: say only what the files prove. Order of the steps: matching.py.
 """
 
+from graphstore.link.matching.host_calls import trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
 from graphstore.link.matching.reduce import reduce_dump
@@ -18,4 +19,5 @@ __all__ = [
     "match_dumps",
     "match_reduced",
     "reduce_dump",
+    "trace_dumps",
 ]

@@ -20,6 +20,7 @@ from graphstore.link.matching.reduce import ABSENT, DONE, UNDONE, UNKNOWN, Reduc
 from graphstore.link.matching.signatures import COALESCED, Ints, Signature, Signatures
 
 Bools = NDArray[np.bool_]
+Codes = NDArray[np.int32]
 
 
 @dataclass
@@ -31,8 +32,8 @@ class Block:
 
     rank: int
     seq: Ints
-    sig: Ints
-    site: Ints
+    sig: Codes
+    site: Codes
     state: NDArray[np.int8]
     place: Ints
     start: Ints
@@ -50,8 +51,8 @@ class Transfers:
     rank: int
     src: Ints
     dst: Ints
-    sig: Ints
-    site: Ints
+    sig: Codes
+    site: Codes
     state: NDArray[np.int8]
     place: Ints
     start: Ints
@@ -115,7 +116,10 @@ class GroupCalls:
 def calls_by_group(
     dumps: dict[int, Reduced], groups: Groups, signatures: Signatures
 ) -> dict[int, GroupCalls]:
-    """Return the calls of each group that has any; `sig` and `site` of the dumps number `signatures`."""
+    """Return the calls of each group that has any; `sig` and `site` of the dumps number `signatures`.
+
+    The dumps let go of their columns: the calls are held once.
+    """
     out: dict[int, GroupCalls] = {}
     is_gloo = np.array([item.is_gloo for item in signatures.items], dtype=np.bool_)
     for rank, dump in sorted(dumps.items()):
@@ -128,6 +132,7 @@ def calls_by_group(
                 calls.blocks[rank] = _block(rank, dump, rows[~is_p2p], signatures)
             if is_p2p.any():
                 _add_transfers(calls, rank, dump, rows[is_p2p], signatures)
+        dump.release()
     return out
 
 
@@ -152,8 +157,8 @@ def _block(rank: int, dump: Reduced, rows: Ints, signatures: Signatures) -> Bloc
     block = Block(
         rank,
         seq,
-        dump.sig[rows].astype(np.int64),
-        dump.site[rows].astype(np.int64),
+        dump.sig[rows],
+        dump.site[rows],
         dump.state[rows],
         rows,
         dump.start[rows],
@@ -169,7 +174,6 @@ def _block(rank: int, dump: Reduced, rows: Ints, signatures: Signatures) -> Bloc
 def _collapse(block: Block, firsts: Ints, dump: Reduced, signatures: Signatures) -> None:
     """Make one row of the rows that share a sequence number: their contents in order, the closing state."""
     ends = np.append(firsts[1:], block.seq.size)
-    block.sig, block.state, block.op_id = block.sig.copy(), block.state.copy(), block.op_id.copy()
     for first, end in zip(firsts.tolist(), ends.tolist(), strict=True):
         if end - first > 1:
             items = [signatures.items[code] for code in block.sig[first:end]]
@@ -213,8 +217,8 @@ def _add_transfers(calls: GroupCalls, rank: int, dump: Reduced, rows: Ints, sign
         rank,
         ends[keep, 0],
         ends[keep, 1],
-        dump.sig[kept].astype(np.int64),
-        dump.site[kept].astype(np.int64),
+        dump.sig[kept],
+        dump.site[kept],
         state[keep],
         kept,
         dump.start[kept],

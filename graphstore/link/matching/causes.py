@@ -16,7 +16,7 @@ from graphstore.link.matching.faults import explained, find_faults
 from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import Cause
 from graphstore.link.matching.quotes import Quote, call_brief, first_call, quote_of
-from graphstore.link.matching.remains import in_flight, uncovered
+from graphstore.link.matching.remains import in_flight, uncovered, unseen_members
 from graphstore.link.matching.waiting import NEVER, P2P, QUEUED, CallKey, WaitGraph
 from graphstore.link.matching.witnesses import witnesses
 
@@ -62,7 +62,7 @@ def find_causes(job: JobState, graph: WaitGraph) -> list[Cause]:
         if found is not None and all(_key(found) != _key(other) for other in causes):
             causes.append(found)
     if not causes:
-        causes = uncovered(job)
+        causes = [*uncovered(job), *unseen_members(job, graph)]
     if not causes:
         causes = in_flight(job, graph)
     return sorted(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphstore.link.matching import absence
 from graphstore.link.matching.absence import Range
-from graphstore.link.matching.calls import Block
+from graphstore.link.matching.calls import Block, Codes
 from graphstore.link.matching.signatures import Ints
 
 _STATES = 3  # unknown, not done, done
@@ -54,7 +54,7 @@ class Cells:
     seqs: Ints
     cell: Ints
     member: Ints
-    sig: Ints
+    sig: Codes
     state: NDArray[np.int8]
     bounds: list[int]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from graphstore.link.matching.calls import GroupCalls, Transfers
+from graphstore.link.matching.calls import Codes, GroupCalls, Transfers
 from graphstore.link.matching.model import Group
 from graphstore.link.matching.reduce import DONE, UNDONE
 from graphstore.link.matching.signatures import Ints, SignatureColumns, Signatures
@@ -21,6 +21,7 @@ from graphstore.link.matching.signatures import Ints, SignatureColumns, Signatur
 # what is known of the other end of a send or recv
 UNPROVEN, OPEN, ENDED, MISSING, NO_DUMP = 0, 1, 2, 3, 4
 COMPLETE, COUNTERS, TAIL, TWO_MEMBERS = "complete", "counters", "tail", "two-member counters"
+IN_ORDER = "order of both traces"
 
 
 @dataclass
@@ -29,8 +30,8 @@ class Side:
 
     rank: int
     place: Ints
-    sig: Ints
-    site: Ints
+    sig: Codes
+    site: Codes
     state: NDArray[np.int8]
     start: Ints
     p2p_seq: Ints
@@ -152,7 +153,7 @@ def _decide(edge: Edge, is_proven: bool, late_sends: int, late_recvs: int) -> No
         edge.verdict = "SIZE_MISMATCH"
         edge.is_reordered = Counter(edge.sends.payload.tolist()) == Counter(edge.recvs.payload.tolist())
     elif not late_sends and not late_recvs:
-        edge.verdict = "MATCHED" if is_proven else "SOLVED"
+        edge.verdict = "MATCHED" if is_proven or edge.how == IN_ORDER else "SOLVED"
     elif is_proven:
         edge.verdict = "INCOMPLETE"
     if is_proven:
@@ -191,5 +192,5 @@ def _side(transfers: Transfers, rows: Ints, columns: SignatureColumns) -> Side:
 
 
 def _empty_side(rank: int) -> Side:
-    none = np.zeros(0, dtype=np.int64)
-    return Side(rank, none, none, none, none.astype(np.int8), none, none, none, none, none)
+    none, codes = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    return Side(rank, none, codes, codes, none.astype(np.int8), none, none, none, none, none)

@@ -6,7 +6,7 @@ Decided here: which dumps hold active entries only, and which were recorded from
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -68,7 +68,22 @@ def knowledge_of(
         is_whole=rank in facts.whole,
         is_trace=rank in facts.traces,
         in_order=not calls.is_gloo and rank not in facts.traces,
-        counters=counters,
+        counters=_with_calls(counters, rank, calls, facts),
         last_done=int(done[-1]) if done.size else 0,
         passed=passed,
     )
+
+
+def _with_calls(counters: Counters, rank: int, calls: GroupCalls, facts: DumpFacts) -> Counters:
+    """Return the counters together with what the rank's sends and recvs in the group show.
+
+    They carry the number of the last collective before them: that one and all before it were made. In an
+    unfiltered dump the last one also says that none was made after it.
+    """
+    transfers = calls.transfers.get(rank)
+    if transfers is None or not transfers.seq.size or rank in facts.traces:
+        return counters
+    made, _ = calls.reached_by(rank)
+    at_least = max(made, counters.at_least or 0)
+    at_most = made if counters.at_most is None and rank not in facts.filtered else counters.at_most
+    return replace(counters, at_least=at_least, at_most=at_most)

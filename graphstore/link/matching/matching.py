@@ -76,10 +76,9 @@ def _open_job(dumps: Job) -> tuple[JobState, Status]:
     signatures = Signatures()
     for _, dump in sorted(dumps.items()):
         _renumber(dump, signatures)
-    groups = find_groups(dumps)
+    groups, facts = find_groups(dumps), dump_facts(dumps)
     calls = calls_by_group(dumps, groups, signatures)
-    job = JobState(dumps, signatures, groups, dump_facts(dumps), calls)
-    return job, read_status(dumps, groups)
+    return JobState(dumps, signatures, groups, facts, calls), read_status(dumps, groups)
 
 
 def _renumber(dump: Reduced, signatures: Signatures) -> None:

@@ -103,6 +103,15 @@ def undecided(waiters: Sequence[int], call: str, ranks: Sequence[int]) -> str:
     return f"{ranks_text(waiters)} {be} in {call}; {dumps} not show whether {it} made the call"
 
 
+def unseen(waiters: Sequence[int], call: str, group: Group) -> str:
+    """Return the line of calls in a group of which some members are named by no file."""
+    be = "is" if len(waiters) == 1 else "are"
+    return (
+        f"{ranks_text(waiters)} {be} in {call}; shapes prove {group.size} members, {group.unseen} of them in "
+        "no file: whether they made the call cannot be told"
+    )
+
+
 def in_flight(ranks: Sequence[int], call: str) -> str:
     """Return the line of calls that all members have made and nobody has finished."""
     be = "is" if len(ranks) == 1 else "are"

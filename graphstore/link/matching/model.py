@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -69,7 +70,7 @@ class Group:
     size: int | None = None
     is_split: bool = False  # its shapes prove a size below its users: one name for several groups
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Return the identity of the group, e.g. `0[0-3]`."""
         return group_key(self.name, self.members)

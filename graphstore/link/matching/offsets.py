@@ -14,6 +14,7 @@ from graphstore.link.matching.calls import GroupCalls
 from graphstore.link.matching.edges import (
     COMPLETE,
     COUNTERS,
+    IN_ORDER,
     MISSING,
     NO_DUMP,
     TAIL,
@@ -49,6 +50,8 @@ def solve(edges: list[Edge], calls: GroupCalls, facts: DumpFacts, counters: dict
             settle(edge, edge.dropped[1] - edge.dropped[0], by.get(at, COUNTERS))
         elif _ends_alike(edge, facts):
             settle(edge, edge.sends.size - edge.recvs.size, TAIL)
+        elif {edge.src, edge.dst} <= facts.traces and edge.sends.size == edge.recvs.size:
+            settle(edge, 0, IN_ORDER)
         if edge.is_open:
             edge.limits = _limits(edge, total)
             _by_two_members(edge, edges, calls, counters)

@@ -69,13 +69,20 @@ class Reduced:
     @property
     def has_gaps(self) -> bool:
         """Return whether numbers are missing between the kept records."""
-        known = self.record[self.record != ABSENT]
-        return bool(known.size) and int(known.max() - known.min()) + 1 != np.unique(known).size
+        known = self.record[self.record != ABSENT]  # rising: the rows are in order of recording
+        return bool(known.size) and int(known[-1] - known[0]) != int((np.diff(known) > 0).sum())
 
     @property
     def starts_at_zero(self) -> bool:
         """Return whether the first record of the process is kept."""
         return bool(self.size) and int(self.record.min()) == 0
+
+    def release(self) -> None:
+        """Let go of the columns, once the calls are taken over by group."""
+        none = np.zeros(0, dtype=np.int64)
+        self.seq = self.p2p_seq = self.op_id = self.record = self.start = none
+        self.pg = self.sig = self.site = none.astype(np.int32)
+        self.state, self.is_p2p = none.astype(np.int8), none.astype(np.bool_)
 
     @property
     def span(self) -> tuple[int, int] | None:

@@ -47,6 +47,21 @@ def uncovered(job: JobState) -> list[Cause]:
     return causes
 
 
+def unseen_members(job: JobState, graph: WaitGraph) -> list[Cause]:
+    """Return a cause for each group with members that no file names, in whose calls ranks wait."""
+    causes = []
+    for number, matched in job.matched.items():
+        group = matched.group
+        waiting = [w for w in graph.waiting.values() if w.group == number and w.seq is not None]
+        if not group.unseen or not waiting:
+            continue
+        first = min(waiting, key=lambda one: (one.start, one.rank))
+        ranks = [one.rank for one in waiting]
+        line = messages.unseen(ranks, call_brief(job, (number, first.seq or 0)), group)
+        causes.append(Cause("undecided", ranks, line, evidence={"size": group.size}))
+    return causes
+
+
 def in_flight(job: JobState, graph: WaitGraph) -> list[Cause]:
     """Return one cause for all unfinished calls whose members are all in them; none if there are none."""
     calls = [

@@ -214,7 +214,7 @@ def _collectives(job: JobState, matched: Matched) -> pl.DataFrame:
 
 
 def _edge_row(edge: Edge) -> dict[str, Any]:
-    is_proven = edge.how == "complete"
+    is_matched = edge.verdict in ("MATCHED", "INCOMPLETE", "SIZE_MISMATCH")
     fit = edge.paired - edge.misfits
     return {
         "group": edge.group.key,
@@ -223,8 +223,8 @@ def _edge_row(edge: Edge) -> dict[str, Any]:
         "dst": edge.dst,
         "sends": edge.sends.size,
         "recvs": edge.recvs.size,
-        "matched": fit if is_proven else 0,
-        "solved": 0 if is_proven else fit,
+        "matched": fit if is_matched else 0,
+        "solved": 0 if is_matched else fit,
         "ambiguous": edge.ambiguous,
         "send_only": edge.send_only,
         "recv_only": edge.recv_only,
