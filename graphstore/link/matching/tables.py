@@ -83,7 +83,7 @@ def tables(job: JobState, graph: WaitGraph, causes: list[Cause]) -> JobMatching:
             "filtered": sorted(job.facts.filtered),
         },
         versions=version_texts(job),
-        files=sorted(name for dump in job.dumps.values() for name in dump.file.split(", ")),
+        files=[name for _, dump in sorted(job.dumps.items()) for name in dump.file.split(", ")],
         groups=sorted(job.groups.items, key=lambda group: (_number_or_text(group.name), group.members)),
         group_of={
             (rank, *pg): job.groups.items[place].key for (rank, pg), place in job.groups.of_call.items()
