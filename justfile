@@ -25,7 +25,7 @@ cypher:
 # Write the generated parts of the pages again.
 docs:
     python -m cogapp -r README.md graphstore/model/README.md
-    python -m graphstore.queries.catalog
+    python -m graphstore.queries.page
 
 # Fail when a generated part of a page is out of date.
 docs-check:

@@ -1,7 +1,9 @@
-// The host ops of one rank as columns in one row, for the arithmetic of repairs. The lists are parallel; -1
-// stands for null (a list holds no nulls on both engines).
+// The host ops of one rank as columns in one row, for the arithmetic of repairs, with keys from $first to before
+// $after. The lists are parallel; -1 stands for null (a list holds no nulls on both engines).
 // An op has a time exactly where duration_ns is not -1.
 // param rank: int, global rank
+// param first: int, lowest key
+// param after: int, key behind the highest
 // column uid: list[int], keys
 // column node_id: list[int], id in the execution trace
 // column parent_id: list[int], parent as recorded
@@ -12,7 +14,7 @@
 // column thread: list[int], thread as in Kineto
 // column encloser: list[int], uid of the innermost host op that encloses it in time on its thread
 // column name: list[text], names
-MATCH (n:HostOp) WHERE n.run = $run AND n.rank = $rank
+MATCH (n:HostOp) WHERE n.run = $run AND n.rank = $rank AND n.uid >= $first AND n.uid < $after
 RETURN collect(n.uid) AS uid, collect(coalesce(n.node_id, -1)) AS node_id,
   collect(coalesce(n.parent_id, -1)) AS parent_id, collect(coalesce(n.tid, -1)) AS tid,
   collect(coalesce(n.rf_id, -1)) AS rf_id, collect(coalesce(n.start_ns, 0)) AS start_ns,

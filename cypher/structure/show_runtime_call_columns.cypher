@@ -1,6 +1,10 @@
-// The runtime calls of one rank with the host op that made each, as parallel columns in one row.
+// The runtime calls of one rank with the host op that made each, as parallel columns in one row, for keys of calls
+// from $first to before $after.
 // param rank: int, global rank
+// param first: int, lowest key
+// param after: int, key behind the highest
 // column uid: list[int], keys
 // column caller: list[int], uids of the host ops
-MATCH (h:HostOp)-[:CTRL]->(c:RuntimeCall) WHERE h.run = $run AND h.rank = $rank
+MATCH (c:RuntimeCall)<-[:CTRL]-(h:HostOp)
+WHERE c.run = $run AND c.rank = $rank AND c.uid >= $first AND c.uid < $after
 RETURN collect(c.uid) AS uid, collect(h.uid) AS caller

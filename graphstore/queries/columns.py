@@ -19,7 +19,7 @@ from graphstore.queries.catalog import get
 from graphstore.queries.run import run_query
 from graphstore.store.base import Store
 
-PAGE_KEYS = 500_000  # keys (of whatever kind) a page of columns spans
+PAGE_KEYS = 1 << 19  # keys (of whatever kind) a page of columns spans; a run's first key begins a page
 _POLARS_TYPE: dict[str, Any] = {"text": pl.String, "list[int]": pl.Int64, "list[text]": pl.String}
 
 

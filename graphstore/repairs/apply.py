@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.queries.findings import Finding, findings_of
 from graphstore.queries.run import run_query
 from graphstore.repairs.change import Change, Fault, Plan
@@ -45,8 +46,10 @@ def apply(store: Store, run: str, plan: Plan, unsafe: bool = False) -> list[Row]
         return []
     repairs = _repairs(run, due, standing)
     statements = list(_edits(run, due).statements())
-    for rank in sorted({change.rank for change in due}):
-        statements += _places(store, run, rank, due, standing)
+    ranks = {change.rank for change in due}
+    for keys in read_keys(store, run):
+        if keys.rank in ranks:
+            statements += _places(store, run, keys, due, standing)
     statements += in_parts("repair_keep", [{"rid": row["rid"], "properties": row} for row in repairs])
     statements += _answers(run, due, plan, findings_of(store, run))
     store.change_run(run, statements)
@@ -125,18 +128,18 @@ def _created(run: str, change: Change) -> Row:
 
 
 def _places(
-    store: Store, run: str, rank: int, due: Sequence[Change], standing: dict[str, Row]
+    store: Store, run: str, keys: RankKeys, due: Sequence[Change], standing: dict[str, Row]
 ) -> Iterator[Statement]:
     """Yield what sets the places of the moved ops of one rank."""
-    own = [change for change in due if change.rank == rank]
+    own = [change for change in due if change.rank == keys.rank]
     callers = {change.uid: change.after["parent"] for change in own if "parent" in change.after}
     created = {change.uid: change.after["created"]["name"] for change in own if "created" in change.after}
     if callers:
-        yield from place_statements(store, run, rank, callers, created)
+        yield from place_statements(store, run, keys, callers, created)
     dropped = dropped_ctrl_edges(change.before for change in own)
     if dropped:
         held = dropped_ctrl_edges(entry for row in standing.values() for entry in row["before"])
-        yield from chakra_place_statements(store, run, rank, [*dropped, *held])
+        yield from chakra_place_statements(store, run, keys.rank, [*dropped, *held])
 
 
 def _repairs(run: str, due: Sequence[Change], standing: dict[str, Row]) -> list[Row]:

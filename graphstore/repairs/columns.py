@@ -1,6 +1,6 @@
 """One rank's host ops and edges as numpy columns, the form every rule of this room reckons with.
 
-In:  a store, a run, a rank.
+In:  a store, a run, the keys of a rank (queries/columns.py, where it is decided how much is pulled at once).
 Out: `RankOps`: places 0 … n-1 in ascending uid, callers and enclosers as places, -1 for none; `OrderNodes`,
      `Edges` and `DeviceOps` of the rules that are about edges.
 Nothing is decided here; which ops are at fault is told by the queries of each rule.
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from graphstore.queries.run import run_query
+from graphstore.queries.columns import RankKeys, read_pages
 from graphstore.repairs.back_edges import KINDS, Edges, OrderNodes
 from graphstore.repairs.stream_order import DeviceOps
 from graphstore.repairs.tree import NONE, Bools, Ints
@@ -28,7 +28,6 @@ PROCESS_ROOT = re.compile(r"\[pytorch\|profiler\|execution_(trace|graph)\|proces
 THREAD_ROOT = re.compile(r"\[pytorch\|profiler\|execution_(trace|graph)\|thread\]")
 PROCESS_ROOT_NAME = "[pytorch|profiler|execution_trace|process]"
 GLOO = "gloo:"
-ALL_KEYS = {"first": 0, "after": (1 << 63) - 1}
 
 Texts = npt.NDArray[np.object_]
 
@@ -95,71 +94,56 @@ class RankOps:
         return code, table["name"].unique().sort().to_list()
 
 
-def read_rank(store: Store, run: str, rank: int) -> RankOps:
+def read_rank(store: Store, run: str, keys: RankKeys) -> RankOps:
     """Return the host ops of one rank with their callers."""
-    ops = run_query(store, run, "structure/show_host_op_columns", rank=rank)
-    return rank_ops(rank, ops.row(0, named=True), edge_columns(store, run, rank).get("CTRL", ([], [])))
+    ops = read_pages(store, run, "structure/show_host_op_columns", keys, "HostOp")
+    return rank_ops(keys.rank, ops, read_pages(store, run, "structure/show_caller_columns", keys, "HostOp"))
 
 
-def edge_columns(store: Store, run: str, rank: int) -> dict[str, tuple[list[int], list[int]]]:
-    """Return {type: (uids the edges leave, uids they lead to)} of a rank's edges between ops."""
-    rows = run_query(store, run, "structure/show_edge_columns", rank=rank, **ALL_KEYS)
-    return {kind: (source, target) for kind, source, target in rows.iter_rows()}
-
-
-def read_order_nodes(store: Store, run: str, rank: int) -> OrderNodes:
+def read_order_nodes(store: Store, run: str, keys: RankKeys) -> OrderNodes:
     """Return what the nodes of one rank say about order."""
-    row = run_query(store, run, "structure/show_order_node_columns", rank=rank).row(0, named=True)
-    order = np.argsort(np.asarray(row["uid"], dtype=np.int64))
-    number = {
-        name: np.asarray(row[name], dtype=np.int64)[order]
-        for name in ("uid", "node_id", "start_ns", "duration_ns")
-    }
-    text = {name: np.asarray(row[name], dtype=object)[order] for name in ("kind", "name")}
-    return OrderNodes(rank=rank, **number, is_chakra=text["kind"] == "ChakraNode", name=text["name"].tolist())
-
-
-def read_edges(store: Store, run: str, rank: int, nodes: OrderNodes, callers: dict[int, int]) -> Edges:
-    """Return the edges of one rank, with the host ops in `callers` below the caller given there."""
-    found = edge_columns(store, run, rank)
-    source, target = found.pop("CTRL", ([], []))
-    kept = [(src, dst) for src, dst in zip(source, target, strict=True) if dst not in callers]
-    kept += [(caller, op) for op, caller in callers.items()]
-    ends = {"CTRL": ([src for src, _ in kept], [dst for _, dst in kept])} | found
-    sync = run_query(store, run, "structure/show_sync_columns", rank=rank).row(0, named=True)
-    ends["SYNC"] = (sync["source"], sync["target"])  # in the order of their rules
-    return Edges(
-        kind=np.concatenate([np.full(len(ends[kind][0]), KINDS.index(kind)) for kind in ends]),
-        src=places_of(
-            np.asarray([uid for src, _ in ends.values() for uid in src], dtype=np.int64), nodes.uid
-        ),
-        dst=places_of(
-            np.asarray([uid for _, dst in ends.values() for uid in dst], dtype=np.int64), nodes.uid
-        ),
-        rule=[
-            text for kind in ends for text in (sync["rule"] if kind == "SYNC" else [""] * len(ends[kind][0]))
-        ],
+    nodes = read_pages(store, run, "structure/show_order_node_columns", keys).sort("uid")
+    return OrderNodes(
+        rank=keys.rank,
+        **{name: nodes[name].to_numpy() for name in ("uid", "node_id", "start_ns", "duration_ns")},
+        is_chakra=(nodes["kind"] == "ChakraNode").to_numpy(),
+        name=nodes["name"].to_list(),
     )
 
 
-def read_device_ops(store: Store, run: str, rank: int) -> DeviceOps:
+def read_edges(store: Store, run: str, keys: RankKeys, nodes: OrderNodes, callers: dict[int, int]) -> Edges:
+    """Return the edges of one rank, with the host ops in `callers` below the caller given there."""
+    found = read_pages(store, run, "structure/show_edge_columns", keys)
+    moved = pl.DataFrame(
+        [("CTRL", caller, op) for op, caller in callers.items()], schema=found.schema, orient="row"
+    )
+    is_moved = (pl.col("edge_type") == "CTRL") & pl.col("target").is_in(moved["target"].implode())
+    told = read_pages(store, run, "structure/show_sync_columns", keys)  # the SYNC edges, with their rules
+    plain = pl.concat([found.filter(~is_moved & (pl.col("edge_type") != "SYNC")), moved])
+    parts = [plain.with_columns(rule=pl.lit("")), told.with_columns(edge_type=pl.lit("SYNC"))]
+    edges = pl.concat(parts, how="diagonal")
+    return Edges(
+        kind=edges["edge_type"].replace_strict(KINDS, range(len(KINDS)), return_dtype=pl.Int64).to_numpy(),
+        src=places_of(edges["source"].to_numpy(), nodes.uid),
+        dst=places_of(edges["target"].to_numpy(), nodes.uid),
+        rule=edges["rule"].to_list(),
+    )
+
+
+def read_device_ops(store: Store, run: str, keys: RankKeys) -> DeviceOps:
     """Return the device ops of one rank that a merged trace or Chakra file has ids for."""
-    row = run_query(store, run, "structure/show_device_op_columns", rank=rank).row(0, named=True)
+    ops = read_pages(store, run, "structure/show_device_op_columns", keys)
     numbers = ("uid", "device", "stream", "start_ns", "duration_ns")
     return DeviceOps(
-        rank=rank, **{name: np.asarray(row[name], dtype=np.int64) for name in numbers}, name=row["name"]
+        keys.rank, **{name: ops[name].to_numpy() for name in numbers}, name=ops["name"].to_list()
     )
 
 
-def rank_ops(rank: int, ops: dict[str, list[Any]], ctrl: tuple[list[int], list[int]]) -> RankOps:
-    """Return the columns of a rank from the row of show_host_op_columns and its CTRL edges (from, to)."""
-    order = np.argsort(np.asarray(ops["uid"], dtype=np.int64))
-    column = {
-        name: np.asarray(values, dtype=object if name == "name" else np.int64)[order]
-        for name, values in ops.items()
-    }
+def rank_ops(rank: int, ops: pl.DataFrame, callers: pl.DataFrame) -> RankOps:
+    """Return the columns of a rank from the rows of show_host_op_columns and of show_caller_columns."""
+    column = {series.name: series.to_numpy() for series in ops.sort("uid").iter_columns()}
     uid = column["uid"]
-    parent, called = _parents(uid, ctrl)
+    parent, called = _parents(uid, callers)
     return RankOps(
         rank=rank,
         **(column | {"encloser": places_of(column["encloser"], uid)}),
@@ -176,13 +160,11 @@ def places_of(wanted: Ints, uid: Ints) -> Ints:
     return np.where(uid[place] == wanted, place, NONE)
 
 
-def _parents(uid: Ints, ctrl: tuple[list[int], list[int]]) -> tuple[Ints, Bools]:
+def _parents(uid: Ints, callers: pl.DataFrame) -> tuple[Ints, Bools]:
     """Return the place of every op's caller, and whether it has one at all."""
-    child = places_of(np.asarray(ctrl[1], dtype=np.int64), uid)
-    caller = places_of(np.asarray(ctrl[0], dtype=np.int64), uid)
-    inside = child != NONE
+    child = places_of(callers["uid"].to_numpy(), uid)
     parent = np.full(len(uid), NONE, dtype=np.int64)
-    parent[child[inside]] = caller[inside]
+    parent[child] = places_of(callers["caller"].to_numpy(), uid)
     called = np.zeros(len(uid), dtype=np.bool_)
-    called[child[inside]] = True
+    called[child] = True
     return parent, called

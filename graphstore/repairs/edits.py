@@ -15,9 +15,10 @@ import numpy as np
 from graphstore.link.chakra_edges import dependency_edges, first_parents
 from graphstore.link.forest import tops
 from graphstore.queries.catalog import get
+from graphstore.queries.columns import RankKeys, read_pages
 from graphstore.queries.run import checked, run_query
 from graphstore.repairs.columns import places_of, read_rank
-from graphstore.repairs.tree import NONE, Ints, moved_calls, moved_ops
+from graphstore.repairs.tree import NONE, moved_calls, moved_ops
 from graphstore.store.base import Statement, Store
 
 ROWS_A_STATEMENT = 20_000
@@ -58,13 +59,13 @@ def in_parts(name: str, rows: Sequence[Row]) -> Iterator[Statement]:
 
 
 def place_statements(
-    store: Store, run: str, rank: int, callers: dict[int, int | None], created: dict[int, str]
+    store: Store, run: str, keys: RankKeys, callers: dict[int, int | None], created: dict[int, str]
 ) -> Iterator[Statement]:
     """Yield what sets root, depth and path in the trees that hang below the uids in `callers`.
 
     `callers` gives the new caller of each moved op; `created` {uid: name} of ops made in the same change.
     """
-    ops = read_rank(store, run, rank)
+    ops = read_rank(store, run, keys)
     uid = np.append(ops.uid, np.asarray(sorted(created), dtype=np.int64))
     names = [*ops.name.tolist(), *(created[new] for new in sorted(created))]
     parent = np.append(ops.parent, np.full(len(created), NONE))
@@ -73,8 +74,8 @@ def place_statements(
     parent[moved] = places_of(np.asarray(above, dtype=np.int64), uid)
     marked = np.isin(np.arange(len(uid)), moved)
     rows = moved_ops(uid, names, parent, marked)
-    calls = run_query(store, run, "structure/show_runtime_call_columns", rank=rank).row(0, named=True)
-    called = moved_calls(rows, _ints(calls["uid"]), _ints(calls["caller"]))
+    calls = read_pages(store, run, "structure/show_runtime_call_columns", keys, "RuntimeCall")
+    called = moved_calls(rows, calls["uid"].to_numpy(), calls["caller"].to_numpy())
     yield from in_parts("repair_set_host_op_places", rows)
     yield from in_parts("repair_set_places", called)
 
@@ -108,8 +109,3 @@ def dropped_ctrl_edges(before: Iterable[Row]) -> list[tuple[int, int]]:
     """Return the ends of the CTRL edges that changes drop, from their old values."""
     edges = (entry["edge"] for entry in before if entry.get("edge") is not None)
     return [(edge["src"], edge["dst"]) for edge in edges if edge["kind"] == "CTRL"]
-
-
-def _ints(values: Sequence[int]) -> Ints:
-    """Return a list of the store as an array."""
-    return np.asarray(values, dtype=np.int64)

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.queries.run import run_query
 from graphstore.repairs.back_edges import plan_back_edges
 from graphstore.repairs.change import Change, Fault, Plan
@@ -45,12 +46,13 @@ def plan(store: Store, run: str) -> Plan:
     }
     cases |= {(fault, rank, None): len(children) for (fault, rank), children in wrong.items()}
     ordered = set(run_query(store, run, "structure/show_ranks_with_order")["rank"].to_list())
+    keys_by_rank = {keys.rank: keys for keys in read_keys(store, run)}
     changes: list[Change] = []
     for rank in sorted({rank for _, rank, _ in cases} | ordered):
         uids = sorted(uid for (_, of), children in wrong.items() if of == rank for uid in children)
-        changes += _plan_rank(store, run, rank, uids, rank in ordered)
+        changes += _plan_rank(store, run, keys_by_rank[rank], uids, rank in ordered)
     for rank in run_query(store, run, "structure/find_gpu_leaves")["rank"].to_list():
-        changes += plan_stream_order(read_device_ops(store, run, rank))
+        changes += plan_stream_order(read_device_ops(store, run, keys_by_rank[rank]))
     answers = Counter(fault for change in changes for fault in change.answers)
     return Plan(run, tuple(changes), cases | {f: n for f, n in answers.items() if f[0] in MENDED_AS_A_WHOLE})
 
@@ -67,9 +69,9 @@ def _count_cases(store: Store, run: str) -> dict[Fault, int]:
     return cases
 
 
-def _plan_rank(store: Store, run: str, rank: int, wrong_uids: list[int], ordered: bool) -> list[Change]:
+def _plan_rank(store: Store, run: str, keys: RankKeys, wrong_uids: list[int], ordered: bool) -> list[Change]:
     """Return the changes of one rank, in the order of the rules."""
-    ops = read_rank(store, run, rank)
+    ops = read_rank(store, run, keys)
     changes = plan_duplicates(ops)
     ops = _renumbered(ops, changes)
     adopted = plan_orphans(ops, np.flatnonzero(ops.recorded & ~ops.called))
@@ -77,8 +79,8 @@ def _plan_rank(store: Store, run: str, rank: int, wrong_uids: list[int], ordered
     moves, parent = plan_wrong_parents(ops, wrong, adopted.parent, adopted.places)
     changes += [*adopted.changes, *moves]
     if ordered:
-        nodes = read_order_nodes(store, run, rank)
-        changes += plan_back_edges(nodes, read_edges(store, run, rank, nodes, _callers(ops, parent)))
+        nodes = read_order_nodes(store, run, keys)
+        changes += plan_back_edges(nodes, read_edges(store, run, keys, nodes, _callers(ops, parent)))
     return changes
 
 

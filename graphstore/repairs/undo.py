@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.queries.run import run_query
 from graphstore.repairs.edits import (
     Edits,
@@ -42,8 +43,8 @@ def undo(store: Store, run: str) -> int:
         after += orjson.loads(repair["after"])
     statements = [statement("repair_remove_made_edges")]
     statements += _edits([entry for entries in before.values() for entry in entries], after).statements()
-    for rank, entries in sorted(before.items()):
-        statements += _places(store, run, rank, entries)
+    for keys in read_keys(store, run):
+        statements += _places(store, run, keys, before.get(keys.rank, []))
     statements.append(statement("repair_remove_host_ops"))
     fids = sorted({fid for repair in repairs for fid in repair["findings"]})
     if fids:
@@ -69,10 +70,10 @@ def _edits(before: Sequence[Row], after: Sequence[Row]) -> Edits:
     return edits
 
 
-def _places(store: Store, run: str, rank: int, before: Sequence[Row]) -> Iterator[Statement]:
+def _places(store: Store, run: str, keys: RankKeys, before: Sequence[Row]) -> Iterator[Statement]:
     """Yield what sets the old places of the ops of one rank that repairs had moved."""
     callers = {entry["uid"]: entry["parent"] for entry in before if "parent" in entry}
     if callers:
-        yield from place_statements(store, run, rank, callers, {})
+        yield from place_statements(store, run, keys, callers, {})
     if dropped_ctrl_edges(before):
-        yield from chakra_place_statements(store, run, rank, [])
+        yield from chakra_place_statements(store, run, keys.rank, [])

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from graphstore import queries, repairs
 from graphstore.api.importing import ImportOptions, import_files
 from graphstore.model.schema import OP_KINDS
 from graphstore.queries import run_query
-from graphstore.queries.components import components
 from graphstore.readers import find_files
 from graphstore.repairs import Plan
 from graphstore.settings import Settings
@@ -77,7 +78,9 @@ def recorded_components(store: Store, rank: int) -> list[int]:
         "AND a.node_id IS NOT NULL AND b.node_id IS NOT NULL RETURN a.uid AS a, b.uid AS b"
     )
     edges = store.query(RUN, text, {"rank": rank})
-    found = components(nodes, edges["a"].to_numpy(), edges["b"].to_numpy())
+    ends = np.searchsorted(nodes, edges["a"].to_numpy()), np.searchsorted(nodes, edges["b"].to_numpy())
+    matrix = coo_array((np.ones(edges.height, np.int8), ends), shape=(len(nodes), len(nodes)))
+    _, found = connected_components(matrix, directed=False)
     return sorted(Counter(found.tolist()).values(), reverse=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.queries.cases import Case, case
+from tests.queries.cases.export import page
 from tests.queries.cases.health import answered, kept, shown
 from tests.queries.graphs import PROCESS, THREAD, GraphBuilder
 
@@ -20,27 +21,41 @@ def tree(g: GraphBuilder) -> tuple[int, int, int]:
 
 @case
 def host_ops_as_columns(g: GraphBuilder) -> Case:
-    """Nulls are -1; a time of 0 is a time, as its duration says; other ranks are left out."""
+    """Nulls are -1; a time of 0 is a time, as its duration says; other ranks and pages are left out."""
     _, thread, op = tree(g)
     span = g.op("ProfilerStep#1", start_ns=0, duration_ns=9, thread=7)
     g.row(op).update(start_ns=3, duration_ns=0, thread=7, encloser=span, rf_id=6)
     g.op("elsewhere", rank=1, node_id=1)
+    g.op("later", node_id=7)
     rows = [
         (thread - 1, 1, -1, -1, -1, 0, -1, -1, -1, PROCESS),
         (thread, 2, 1, 1, -1, 0, -1, -1, -1, THREAD),
         (op, 5, 4, 1, 6, 3, 0, 7, span, "aten::add"),
         (span, -1, -1, -1, -1, 0, 9, 7, -1, "ProfilerStep#1"),
     ]
-    return Case("structure/show_host_op_columns", g.build(), rows, ONE, parallel=True)
+    return Case("structure/show_host_op_columns", g.build(), rows, page(thread - 1, span + 1), parallel=True)
+
+
+@case
+def host_ops_with_their_callers(g: GraphBuilder) -> Case:
+    """Of the page's ops; a top has none, wherever the caller's key lies."""
+    root, thread, op = tree(g)
+    below = g.op("aten::mul", op, node_id=6, parent_id=5)
+    g.op("aten::sub", op, node_id=7, parent_id=5)
+    g.op("cudaLaunchKernel", op, "RuntimeCall")
+    rows = [(thread, root), (below, op)]
+    return Case("structure/show_caller_columns", g.build(), rows, page(thread, below), parallel=True)
 
 
 @case
 def runtime_calls_with_their_callers(g: GraphBuilder) -> Case:
-    """A call outside of every op has no caller and is left out."""
+    """A call outside of every op has no caller and is left out, as are those of the next page."""
     _, _, op = tree(g)
     call = g.op("cudaLaunchKernel", op, "RuntimeCall")
-    g.op("cudaMalloc", label="RuntimeCall")
-    return Case("structure/show_runtime_call_columns", g.build(), [(call, op)], ONE, parallel=True)
+    last = g.op("cudaMalloc", label="RuntimeCall")
+    g.op("cudaLaunchKernel", op, "RuntimeCall")
+    rows = [(call, op)]
+    return Case("structure/show_runtime_call_columns", g.build(), rows, page(call, last), parallel=True)
 
 
 @case
@@ -85,36 +100,39 @@ def ranks_of_a_chakra_file(g: GraphBuilder) -> Case:
 
 @case
 def nodes_that_edges_order(g: GraphBuilder) -> Case:
-    """Calls and sync events have no such edges."""
+    """Calls and sync events have no such edges; the next page is not asked."""
     op = g.op("aten::mm", node_id=5, start_ns=4, duration_ns=2)
     kernel = g.node("Kernel", "k")
     g.node("CollectiveCall", "allreduce")
-    g.node("SyncEvent", "Event Sync")
+    last = g.node("SyncEvent", "Event Sync")
+    g.node("Kernel", "later")
     rows = [(op, 5, 4, 2, "HostOp", "aten::mm"), (kernel, -1, 0, -1, "Kernel", "k")]
-    return Case("structure/show_order_node_columns", g.build(), rows, ONE, parallel=True)
+    return Case("structure/show_order_node_columns", g.build(), rows, page(op, last), parallel=True)
 
 
 @case
 def waits_as_columns(g: GraphBuilder) -> Case:
-    """From what is waited for to what waits, with what says so."""
+    """From what is waited for, if on the page, to what waits, with what says so."""
     one, two, three = g.op("a"), g.op("b"), g.op("c")
     g.edge("SYNC", one, two, rule="sync_dep")
     g.edge("SYNC", two, three)
+    g.edge("SYNC", three, one)
     rows = [(one, two, "sync_dep"), (two, three, "")]
-    return Case("structure/show_sync_columns", g.build(), rows, ONE, parallel=True)
+    return Case("structure/show_sync_columns", g.build(), rows, page(one, two), parallel=True)
 
 
 @case
 def device_ops_with_ids_of_their_own(g: GraphBuilder) -> Case:
-    """A kernel of Kineto has no id; a Chakra node on the host, without stream or start is not asked."""
+    """A kernel of Kineto has no id; a node on the host, without stream or start, or beyond is not asked."""
     kernel = g.node("Kernel", "k", node_id=20, device=0, stream=7, start_ns=5, duration_ns=2)
     node = g.op("n", label="ChakraNode", node_id=3, is_cpu_op=False, stream=1, start_ns=0)
     g.node("Kernel", "k", device=0, stream=7, start_ns=9)
     g.op("n", label="ChakraNode", node_id=4, is_cpu_op=True, stream=1, start_ns=1)
     g.op("n", label="ChakraNode", node_id=5, is_cpu_op=False, start_ns=1)
-    g.op("n", label="ChakraNode", node_id=6, is_cpu_op=False, stream=1)
+    last = g.op("n", label="ChakraNode", node_id=6, is_cpu_op=False, stream=1)
+    g.node("Kernel", "later", node_id=21, device=0, stream=7, start_ns=9)
     rows = [(kernel, 0, 7, 5, 2, "k"), (node, -1, 1, 0, -1, "n")]
-    return Case("structure/show_device_op_columns", g.build(), rows, ONE, parallel=True)
+    return Case("structure/show_device_op_columns", g.build(), rows, page(kernel, last), parallel=True)
 
 
 @case

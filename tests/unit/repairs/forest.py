@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from graphstore.link.forest import tops
 from graphstore.repairs.change import Change
@@ -64,7 +65,13 @@ def rank_of(ops: Sequence[Op], rank: int = 0) -> RankOps:
     }
     called = [place for place, above in enumerate(caller) if above is not None]
     callers = [uid[above] for above in caller if above is not None]
-    return rank_ops(rank, columns, (callers, [uid[place] for place in called]))
+    calls = {"uid": [uid[place] for place in called], "caller": callers}
+    schema = {name: pl.String if name == "name" else pl.Int64 for name in columns}
+    return rank_ops(
+        rank,
+        pl.DataFrame(columns, schema=schema),
+        pl.DataFrame(calls, schema={"uid": pl.Int64, "caller": pl.Int64}),
+    )
 
 
 def _or_none(value: int | None) -> int:
