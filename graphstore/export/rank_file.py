@@ -7,14 +7,13 @@ that written back. What a node is made of: chakra.py and chakra_copy.py.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from graphstore.chakra.et_def_pb2 import Node, NodeType
+from graphstore.chakra.et_def_pb2 import Node
 from graphstore.errors import InputError
 from graphstore.export import manifest
 from graphstore.export.chakra import RankNodes, messages, metadata
@@ -44,24 +43,21 @@ class RunToWrite:
 
 
 class Watch:
-    """Counts nodes by type and validates them on their way into a file; reports how far it is."""
+    """Validates nodes on their way into a file, and reports how far it is."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         """Watch over `total` nodes of all ranks together."""
         self._progress, self._total, self._done = progress, total, 0
 
-    def over(self, nodes: Iterator[Node], types: Counter[str], validator: Validator) -> Iterator[Node]:
-        """Yield the nodes; `types` and `validator` know them all when the last has passed."""
+    def over(self, nodes: Iterator[Node], validator: Validator) -> Iterator[Node]:
+        """Yield the nodes; `validator` knows them all when the last has passed."""
         look_at, count = validator.look_at, 0
-        numbers: Counter[int] = Counter()
         for count, node in enumerate(nodes, start=1):
-            numbers[node.type] += 1
             look_at(node)
             if self._progress and count % NODES_PER_REPORT == 0:
                 self._progress("export", self._done + count, self._total)
             yield node
         self._done += count
-        types.update({NodeType.Name(number): found for number, found in numbers.items()})
         if self._progress:
             self._progress("export", self._done, self._total)
 
@@ -100,26 +96,26 @@ def _write_traces(
 ) -> dict[str, Any]:
     """Write a rank that was read from execution traces or Kineto traces."""
     columns = read_rank(given.store, given.run, keys)
-    found, types = communications(columns, given.groups), Counter[str]()
+    found = communications(columns, given.groups)
     start, duration = start_and_duration_us(columns)
     nodes = RankNodes(columns, dependencies(columns), start, duration, found.by_place)
 
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    write_et(path, chain([metadata()], watch.over(messages(nodes, details), types, validator)))
-    return manifest.rank_entry(keys, nodes, found.notes, types)
+    write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
+    return manifest.rank_entry(keys, nodes, found.notes, validator.type_names())
 
 
 def _write_copy(
     given: RunToWrite, keys: RankKeys, path: Path, watch: Watch, validator: Validator
 ) -> dict[str, Any]:
     """Write a rank that was read from a Chakra file."""
-    copy, types = chakra_copy(read_chakra_rank(given.store, given.run, keys), given.run), Counter[str]()
+    copy = chakra_copy(read_chakra_rank(given.store, given.run, keys), given.run)
 
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
     nodes = copy_messages(copy, details, given.origin_ns)
-    write_et(path, chain([metadata()], watch.over(nodes, types, validator)))
-    return manifest.copy_entry(keys, copy, types)
+    write_et(path, chain([metadata()], watch.over(nodes, validator)))
+    return manifest.copy_entry(keys, copy, validator.type_names())

@@ -9,6 +9,7 @@ keeps an export from being written; a warning names what only some readers refus
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -47,10 +48,6 @@ class _Deps:
     sizes: array[int] = field(default_factory=lambda: array("Q"))
     ids: array[int] = field(default_factory=lambda: array("Q"))
 
-    def add(self, deps: Collection[int]) -> None:
-        self.sizes.append(len(deps))
-        self.ids.extend(deps)
-
     def pairs(self, nodes: Ids) -> tuple[Ids, Ids]:
         """Return for each dep the id of the node that has it, and the id it names."""
         sizes = np.frombuffer(self.sizes, np.uint64).astype(np.int64)
@@ -65,6 +62,7 @@ class Validator:
     """
 
     groups: Collection[str] | None = None
+    types: Counter[int] = field(default_factory=Counter)  # nodes of each type
     ids: array[int] = field(default_factory=lambda: array("Q"))
     ctrl: _Deps = field(default_factory=_Deps)
     data: _Deps = field(default_factory=_Deps)
@@ -75,11 +73,19 @@ class Validator:
 
     def look_at(self, node: Node) -> None:
         """Take in one node."""
+        ctrl, data, kind = node.ctrl_deps[:], node.data_deps[:], node.type
         self.ids.append(node.id)
-        self.ctrl.add(node.ctrl_deps)
-        self.data.add(node.data_deps)
-        if node.type != NodeType.COMP_NODE:
+        self.ctrl.sizes.append(len(ctrl))
+        self.ctrl.ids.fromlist(ctrl)
+        self.data.sizes.append(len(data))
+        self.data.ids.fromlist(data)
+        self.types[kind] += 1
+        if kind != NodeType.COMP_NODE:
             _look_at_type(node, self, self.groups)
+
+    def type_names(self) -> Counter[str]:
+        """Return how many nodes of each type were taken in, by the name of the type."""
+        return Counter({NodeType.Name(kind): count for kind, count in self.types.items()})
 
     def problems(self) -> list[Problem]:
         """Return what is wrong with the nodes taken in, errors first; nothing when readers take them."""
