@@ -22,7 +22,7 @@ NOT_A_PERSONS = re.compile(
     r"|(?:^|/)torch/(?:_dynamo|_functorch|_inductor|autograd|cuda|distributed|fx|jit|multiprocessing|nn|optim"
     r"|utils)/"
     r"|/lib(?:64)?/python\d[\d.]*/(?!(?:site|dist)-packages/)"
-    r"|/Lib/(?!site-packages/)"  # Python on Windows
+    r"|^[A-Za-z]:/.*/Lib/(?!site-packages/)"  # on Windows
     r"|(?:^|/)(?:typing_extensions|contextlib)\.py$"
     r"|^<(?!stdin>|ipython-input)"  # <string>, <frozen …>, <eval_with_key> …
     r"|\.(?:c|cc|cpp|cu|cuh|h|hpp|so|S)$"

@@ -46,17 +46,20 @@ def read_groups(value: Any) -> list[Group]:
     Since 2.0 {name: {name, desc, ranks as a text}}, before {number: [ranks]}.
     """
     groups = []
+    read: dict[int, list[int] | None] = {}  # by id: whatever is shared is read once
     members = 0
     for key, group in _items(value, "pg_config"):
+        name, desc, listed = key, None, group
         if type(group) is dict:
             name = _text(group.get("name", key), "name of a group")
-            desc, ranks = group.get("desc"), _ranks(group.get("ranks"))
-        else:
-            name, desc, ranks = key, None, _ranks(group)
-        described = None if desc is None else _text(desc, "desc of a group")
+            desc, listed = group.get("desc"), group.get("ranks")
+        if id(listed) not in read:
+            read[id(listed)] = _ranks(listed)
+        ranks = read[id(listed)]
         members += len(ranks or ())
         if members > MOST_MEMBERS:
             raise DumpRefusedError(f"pg_config lists more than {MOST_MEMBERS:,} ranks")
+        described = None if desc is None else _text(desc, "desc of a group")
         groups.append({"pg_name": name, "pg_desc": described, "ranks": ranks})
     return groups
 

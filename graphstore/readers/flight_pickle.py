@@ -18,6 +18,7 @@ import re
 from typing import Any, NoReturn
 
 MOST_CONTAINERS = 32 << 20  # lists, dicts and marks: 80 bytes each at least
+MOST_STEPS = 16 << 20  # texts, tuples and runs of opcodes; a scan of that many takes some 10 s
 LOOK_AHEAD_BYTES = 1 << 17  # as many as the unpickler looks ahead
 SHOWN = 80  # characters of a name in a message
 
@@ -78,7 +79,7 @@ def scan(data: bytes) -> bytes:
         raise DumpRefusedError(f"the pickle may hold more than {MOST_CONTAINERS:,} lists and dicts")
     pieces: list[bytes] = []
     taken, at, last = 0, 2, len(data) - 1
-    while True:
+    for _ in range(MOST_STEPS):
         found = RUN.match(data, at)
         end = found.end() if found else at
         opcode = data[end] if end <= last else None
@@ -103,6 +104,7 @@ def scan(data: bytes) -> bytes:
             raise DumpRefusedError(_refusal(data, end))
         if at > last:
             raise DumpRefusedError(_refusal(data, end))
+    raise DumpRefusedError(f"the pickle holds more than {MOST_STEPS:,} texts and tuples")
 
 
 class _PlainUnpickler(pickle.Unpickler):

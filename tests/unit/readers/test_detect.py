@@ -58,6 +58,8 @@ def chakra(folder: Path) -> bytes:
         (pickle.dumps(DUMP, protocol=2), "flight_recorder"),
         (pickle.dumps(DUMP), "flight_recorder"),
         (pickle.dumps(DUMP, protocol=0), "flight_recorder"),
+        (pickle.dumps([ENTRY], protocol=2), "flight_recorder"),  # the first version
+        (pickle.dumps({"entries": [], "version": "1.1"}, protocol=2), "flight_recorder"),
     ],
 )
 def test_kinds_are_told_by_content(tmp_path: Path, content: Any, meant: str) -> None:
@@ -87,6 +89,7 @@ def test_a_chakra_file_is_told(tmp_path: Path) -> None:
         ({"nodes": [{"id": 1, "name": "a"}], "links": []}, "a JSON object with nodes"),
         ({"entries": [{"url": "x"}], "version": 3}, "a JSON object with entries"),
         (pickle.dumps([1, "a"]), "a pickle of something else"),
+        (pickle.dumps({"entries": [{"url": "x"}]}), "a pickle of something else"),
     ],
 )
 def test_what_is_no_trace_is_named(tmp_path: Path, content: Any, what: str) -> None:

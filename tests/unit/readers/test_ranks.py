@@ -6,7 +6,7 @@ import pytest
 
 from graphstore.errors import RankError, UsageError
 from graphstore.model.records import FileRecords
-from graphstore.readers.ranks import assign_ranks, rank_in_name
+from graphstore.readers.ranks import assign_ranks, rank_in_dump_name, rank_in_name
 
 
 def trace(name: str, kind: str = "et", **facts: Any) -> FileRecords:
@@ -131,6 +131,37 @@ def test_two_files_of_one_rank_and_kind_are_named_both() -> None:
     with pytest.raises(RankError, match=r"run/a_0\.json \(.* and run/b_0\.json .*rank 0"):
         assign_ranks([trace("a_0.json"), trace("b_0.json", "et_plus")], {})
     assign_ranks([trace("a_0.json"), trace("b_0.json", "kineto")], {})
+
+
+def test_two_dumps_of_a_rank_are_no_clash() -> None:
+    """One process dumped twice, or two jobs in a folder: matching tells them apart."""
+    records = [trace("job1_0", "flight_recorder"), trace("job2_0", "flight_recorder")]
+
+    assign_ranks(records, {})
+
+    assert ranks(records) == [(0, "file_name"), (0, "file_name")]
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("nccl_trace_rank_7", 7),
+        ("nccl_trace_rank_host-02_5", 5),
+        ("nccl_trace_rank_10.0.0.7_12", 12),
+        ("nccl_trace_rank_node00_0", 0),
+        ("_dump_14", 14),
+        ("5.f2", 5),
+        ("rank_3.json.gz", 3),
+        ("trace3", 3),
+        ("rank_3_2026-01-31.pkl", 3),
+        ("rank_3_1758610505", 3),
+        ("dump.pt2", None),
+        ("flight.recorder", None),
+    ],
+)
+def test_the_name_of_a_dump_ends_with_the_rank(name: str, rank: int | None) -> None:
+    """Torch puts the rank behind a prefix that may hold a host with numbers."""
+    assert rank_in_dump_name(name) == rank
 
 
 def test_a_flag_for_no_file_is_an_error() -> None:
