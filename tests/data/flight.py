@@ -54,6 +54,11 @@ def call(
     } | more
 
 
+def waiting(name: str = "all_reduce", **more: Any) -> Row:
+    """Return a collective that has not ended."""
+    return call(name, **({"state": "scheduled"} | more))
+
+
 def gloo(name: str = "all_reduce", retired: bool = True, **more: Any) -> Row:
     """Return a collective as gloo records it: never completed, only retired."""
     return call(name, state="scheduled", backend="gloo", **more) | {"retired": retired}
@@ -78,20 +83,25 @@ def dump(
     rank: int,
     calls: Sequence[Row],
     groups: Mapping[str, Members | None] | None = None,
-    status: Mapping[int | str, tuple[int, int]] | None = None,
-    **more: Any,
+    status: Mapping[int, tuple[int, int]] | None = None,
+    *,
+    first: int = 0,
+    keep: Sequence[int] | None = None,
+    file: str | None = None,
+    version: tuple[int, ...] = (2, 10),
+    known: Sequence[Row] = (),
 ) -> RankDump:
     """Return the dump of a rank: its calls as `numbered` gives them, and the groups it lists.
 
-    `status`: {key: (last enqueued, last completed)}. `more`: file; first (so many calls the ring dropped);
-    keep (places of the calls that a filter left); version; known (groups that the rank's other files list).
+    `status`: {key: (last enqueued, last completed)}; `first`: so many calls the ring dropped; `keep`: places
+    of the calls that a filter left; `known`: groups that the rank's other files list.
     """
-    rows = numbered(calls)[more.get("first", 0) :]
-    if "keep" in more:
-        rows = [row for row in rows if row["record_id"] in more["keep"]]
+    rows = numbered(calls)[first:]
+    if keep is not None:
+        rows = [row for row in rows if row["record_id"] in keep]
     listed = {DEFAULT: [0, 1]} if groups is None else groups
     flight = {
-        "version": more.get("version", (2, 10)),
+        "version": version,
         "pg_config": [
             {"pg_name": name, "pg_desc": description(name), "ranks": None if ranks is None else list(ranks)}
             for name, ranks in listed.items()
@@ -103,8 +113,7 @@ def dump(
         "form": "pickle",
     }
     names = {name: [row.get(name) for row in rows] for name in rows[0]} if rows else {}
-    entries = frame("flight_entries", names)
-    return RankDump(more.get("file", f"rank_{rank}"), rank, entries, flight, more.get("known", []))
+    return RankDump(file or f"rank_{rank}", rank, frame("flight_entries", names), flight, list(known))
 
 
 def description(name: str) -> str:

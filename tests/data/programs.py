@@ -272,9 +272,9 @@ def _row(program: Program, rank: int, step: Step, view: View, is_done: bool) -> 
     )
 
 
-def _status(rows: list[Row], ended: int, is_gloo: bool) -> dict[int | str, tuple[int, int]]:
+def _status(rows: list[Row], ended: int, is_gloo: bool) -> dict[int, tuple[int, int]]:
     """Return the counters as backends give them: NCCL the last call's own number, gloo its op_id."""
-    out: dict[int | str, tuple[int, int]] = {}
+    out: dict[int, tuple[int, int]] = {}
     for place, row in enumerate(rows):
         number = row["op_id"] if is_gloo else row["p2p_seq_id" if row["is_p2p"] else "collective_seq_id"]
         completed = number if place < ended else out.get(row["pg_id"], (0, -1))[1]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphstore.link.matching import absence
 from graphstore.link.matching.absence import Range
-from graphstore.link.matching.calls import Block, Codes
+from graphstore.link.matching.calls import Block, Bools, Codes
 from graphstore.link.matching.signatures import Ints
 
 _STATES = 3  # unknown, not done, done
@@ -55,6 +55,7 @@ class Cells:
     cell: Ints
     member: Ints
     sig: Codes
+    site: Codes
     state: NDArray[np.int8]
     bounds: list[int]
 
@@ -89,9 +90,27 @@ def flatten(members: list[Member], first: int, last: int) -> Cells:
         cell,
         np.repeat(np.array([at for at, _ in blocks], dtype=np.int64), sizes),
         np.concatenate([block.sig for _, block in blocks]),
+        np.concatenate([block.site for _, block in blocks]),
         np.concatenate([block.state for _, block in blocks]),
         [0, *np.cumsum(sizes).tolist()],
     )
+
+
+def differs(cells: Cells, values: Ints | Codes) -> Bools:
+    """Return the calls whose value is not that of another call of the same cell."""
+    reference = np.zeros(cells.seqs.size, dtype=values.dtype)
+    reference[cells.cell] = values
+    return np.asarray(values != reference[cells.cell])
+
+
+def any_differs(cells: Cells, values: Ints | Codes, where: Bools | None = None) -> Bools:
+    """Return the cells whose calls do not all have the same value, of those calls that `where` selects."""
+    reference, out = np.zeros(cells.seqs.size, dtype=values.dtype), np.zeros(cells.seqs.size, dtype=np.bool_)
+    rows = slice(None) if where is None else where
+    cell, chosen = cells.cell[rows], values[rows]
+    reference[cell] = chosen
+    out[cell[chosen != reference[cell]]] = True
+    return out
 
 
 def count(members: list[Member], cells: Cells) -> Counts:

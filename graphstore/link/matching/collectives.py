@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphstore.link.matching import absence
 from graphstore.link.matching.absence import Knowledge, absent_ranges
 from graphstore.link.matching.calls import Block, Bools, GroupCalls
-from graphstore.link.matching.cells import Cells, Counts, Member, count, flatten
+from graphstore.link.matching.cells import Cells, Counts, Member, any_differs, count, flatten
 from graphstore.link.matching.mismatches import Mismatch, find_mismatches
 from graphstore.link.matching.model import Group
 from graphstore.link.matching.reduce import DONE, UNDONE
@@ -57,6 +57,8 @@ class Matched:
     sig: Ints  # a signature of the call: of the first member that kept it
     is_entered: Bools  # proven to be entered by all, whatever else is unknown
     in_flight: Bools
+    site_differs: Bools  # legal: the members called it at different places of the program
+    shape_differs: Bools  # legal: the same elements in other shapes
     pattern: Ints  # number of each cell's pattern
     unfinished: Unfinished
     mismatches: list[Mismatch] = field(default_factory=list)
@@ -166,6 +168,8 @@ def _with_verdicts(
         sig,
         is_entered,
         ~has_done & has_undone,
+        any_differs(cells, cells.site, cells.site >= 0),
+        any_differs(cells, columns.shape[cells.sig]),
         pattern,
         _unfinished(members, cells, is_undone, is_undone & has_done[cells.cell]),
     )

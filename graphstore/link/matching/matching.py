@@ -23,6 +23,7 @@ from graphstore.link.matching.jobs import Job, split_jobs
 from graphstore.link.matching.knowledge import dump_facts, knowledge_of
 from graphstore.link.matching.model import JobMatching, Matching, RankDump
 from graphstore.link.matching.offsets import solve
+from graphstore.link.matching.old_dumps import with_names
 from graphstore.link.matching.reduce import Reduced, reduce_dump
 from graphstore.link.matching.signatures import SignatureColumns, Signatures
 from graphstore.link.matching.status import Status, counters_of, read_status
@@ -39,7 +40,7 @@ def match_dumps(dumps: Iterable[RankDump]) -> Matching:
 def match_reduced(dumps: Iterable[Reduced]) -> Matching:
     """Return the same from dumps that were reduced before, in another process perhaps."""
     lists: dict[tuple[int, ...], tuple[int, ...]] = {}
-    jobs, aside = split_jobs([_with_shared_lists(dump, lists) for dump in dumps])
+    jobs, aside = split_jobs([_with_shared_lists(with_names(dump), lists) for dump in dumps])
     return Matching([_match_job(job) for job in jobs], aside)
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from graphstore.link.matching.agreement import Members, Misfit, agrees_with_itself, judge
 from graphstore.link.matching.calls import Bools
-from graphstore.link.matching.cells import Cells, Member
+from graphstore.link.matching.cells import Cells, Member, differs
 from graphstore.link.matching.model import Group
 from graphstore.link.matching.reduce import sizes_of
-from graphstore.link.matching.signatures import Ints, Signature, SignatureColumns, Signatures
+from graphstore.link.matching.signatures import Signature, SignatureColumns, Signatures
 
 
 @dataclass
@@ -72,15 +72,8 @@ def _suspects(
     is_odd = np.zeros(len(items), dtype=np.bool_)
     is_odd[codes] = [not agrees_with_itself(items[code], size) for code in codes]
     suspect = np.zeros(cells.seqs.size, dtype=np.bool_)
-    suspect[cells.cell[is_odd[cells.sig] | _differs(cells, columns.content[cells.sig])]] = True
+    suspect[cells.cell[is_odd[cells.sig] | differs(cells, columns.content[cells.sig])]] = True
     return suspect & ~_exchanges_evenly(cells, is_whole, columns)
-
-
-def _differs(cells: Cells, values: Ints) -> Bools:
-    """Return the calls whose value is not that of another call of the same cell."""
-    reference = np.zeros(cells.seqs.size, dtype=values.dtype)
-    reference[cells.cell] = values
-    return np.asarray(values != reference[cells.cell])
 
 
 def _exchanges_evenly(cells: Cells, is_whole: Bools, columns: SignatureColumns) -> Bools:
@@ -90,7 +83,7 @@ def _exchanges_evenly(cells: Cells, is_whole: Bools, columns: SignatureColumns) 
     """
     is_plain = columns.is_plain_all_to_all[cells.sig]
     other = np.zeros(cells.seqs.size, dtype=np.bool_)
-    other[cells.cell[~is_plain | _differs(cells, columns.dtypes[cells.sig])]] = True
+    other[cells.cell[~is_plain | differs(cells, columns.dtypes[cells.sig])]] = True
     surplus = np.zeros(cells.seqs.size, dtype=np.int64)
     np.add.at(surplus, cells.cell, (columns.in_count - columns.out_count)[cells.sig])
     return np.asarray(~other & ((surplus == 0) | ~is_whole))

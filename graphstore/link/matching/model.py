@@ -118,9 +118,10 @@ class Cause:
 class JobMatching:
     """One job, matched.
 
-    `files` are in order of ranks. `collectives`: a row per call that anybody kept; `p2p`: a row per directed edge; `pairs`: a row per send
-    and recv that belong together; `windows` {group key: {rank: (first, last, count)}};
-    `group_of` {(rank, pg_name, pg_desc): group key}, which joins an entry to its collective.
+    `files` are in order of ranks. `collectives`: a row per call that anybody kept; `p2p`: a row per
+    directed edge; `pairs`: a row per send and recv that belong together; `counters`: how far pg_status says
+    each rank came; `windows` {group key: {rank: (first, last, count)}}; `group_of` {(rank, pg_name,
+    pg_desc): group key}, which joins an entry to its collective.
     `first_unfinished` {rank: {kind, group, at, op, site, n}}; `waits_for` {rank: {rank: kind}}.
     """
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import HEALTHY_VERDICTS, MISMATCHES, Cause, short_ranges
-from graphstore.link.matching.reduce import ABSENT
+from graphstore.link.matching.reduce import ABSENT, Reduced
 
 _PROVEN = frozenset({"desync", "never_called", "behind", "mutual_wait", "order_inversion"})
 
@@ -38,6 +38,7 @@ def notes(job: JobState) -> list[str]:
     out += [f"NO_DUMP rank {rank}" for rank in job.world if rank not in facts.ranks]
     if facts.filtered:
         out.append(f"ACTIVE_ENTRIES_ONLY ranks {short_ranges(sorted(facts.filtered))}")
+    out += [note for _, dump in sorted(job.dumps.items()) for note in _other_name(dump)]
     versions = version_texts(job)
     if len(versions) > 1:
         out.append(f"VERSIONS_MIXED {'/'.join(versions)}")
@@ -54,6 +55,14 @@ def notes(job: JobState) -> list[str]:
                 f"GROUP_SPLIT name {name}: used by several groups of {calls.group.size} that no file lists"
             )
     return out + _lost(job)
+
+
+def _other_name(dump: Reduced) -> list[str]:
+    """Return a note where the file's name says another rank than its content, which wins."""
+    named = (dump.flight.get("file_rank_candidates") or {}).get("file_name")
+    return (
+        [] if named in (None, dump.rank) else [f"NAME_DISAGREES {dump.file}: rank {dump.rank}, named {named}"]
+    )
 
 
 def version_texts(job: JobState) -> list[str]:

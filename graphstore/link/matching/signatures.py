@@ -147,6 +147,7 @@ class SignatureColumns:
     is_plain_all_to_all: NDArray[np.bool_]  # one tensor in, one out: only the sums can be compared
     is_synchronous: NDArray[np.bool_]
     dtypes: Ints
+    shape: Ints
     payload: Ints  # count and types of a send or recv; -1 where they were not recorded
 
     @classmethod
@@ -160,6 +161,7 @@ class SignatureColumns:
             np.array([_is_plain_all_to_all(item) for item in items], dtype=np.bool_),
             np.array([item.kind in SYNCHRONOUS_KINDS for item in items], dtype=np.bool_),
             _numbered(item.dtypes for item in items),
+            _numbered((item.in_sizes, item.out_sizes) for item in items),
             np.where(
                 [item.has_sizes for item in items],
                 _numbered((item.in_count, item.dtypes) for item in items),

@@ -30,6 +30,8 @@ COLLECTIVES: dict[str, Any] = {
     "op_name": pl.String,
     "verdict": pl.String,
     "in_flight": pl.Boolean,
+    "site_differs": pl.Boolean,
+    "shape_differs": pl.Boolean,
     "classes": pl.String,  # JSON {class: ranks}
     "unfinished": pl.String,  # ranks that have the call and have not ended it
 }
@@ -204,6 +206,8 @@ def _collectives(job: JobState, matched: Matched) -> pl.DataFrame:
             "op_name": pl.Series([item.op_name for item in items], dtype=pl.String).gather(sig),
             "verdict": pl.Series(matched.verdict.tolist(), dtype=pl.String),
             "in_flight": matched.in_flight,
+            "site_differs": matched.site_differs,
+            "shape_differs": matched.shape_differs,
             "classes": pl.Series(classes, dtype=pl.String).gather(which),
             "unfinished": pl.Series(
                 [rank_ranges(pattern.undone) for pattern in patterns], dtype=pl.String
