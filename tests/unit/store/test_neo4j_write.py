@@ -104,6 +104,7 @@ def test_small_tables_share_a_transaction_and_none_is_lost(sizes: list[int]) -> 
         (socket.gethostname(), 2**22 + 1, 1_000, True),
         (socket.gethostname(), 1, 1_000, False),
     ],
+    ids=["elsewhere-young", "elsewhere-old", "own-young", "own-old", "gone", "here-young"],
 )
 def test_a_lease_is_dead_when_it_is_old_or_its_process_is_gone_from_here(
     host: str, pid: int, age: int, dead: bool
