@@ -26,6 +26,7 @@ MOST_ENTRIES = 1_000_000
 UNNAMED = "entry without profiling_name"
 TABLE = "flight_entries"
 NS_PER_US = 1_000
+MOST_US = (1 << 63) // NS_PER_US - 1  # fits 64 bits as ns
 NS_PER_MS = 1_000_000
 # profiling_name of a send or recv: "nccl:send 0->1", "nccl:recv 1<-0"; the own place in the group is first
 P2P_NAME = re.compile(r"(send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})$")
@@ -144,8 +145,9 @@ def _numbered(fields: Fields, is_p2p: pl.Series) -> Columns:
 def _progress(fields: Fields) -> Columns:
     """Return how far the calls came, and when; times are absolute, in ns, and null where unknown."""
     created = columns.times(fields, "time_created_ns")
-    if created.null_count() == len(created):
-        created = columns.times(fields, "time_created_us") * NS_PER_US  # the first version
+    if created.null_count() == len(created):  # the first version
+        in_us = columns.times(fields, "time_created_us")
+        created = in_us.set(in_us > MOST_US, None) * NS_PER_US
     return {
         "state": columns.texts(fields, "state"),
         "retired": columns.booleans(fields, "retired"),

@@ -197,12 +197,13 @@ def test_the_first_version_is_a_bare_list(tmp_path: Path) -> None:
         "frames": [USER],
     }
 
-    records = read(tmp_path / "nccl_trace_rank_0", [first, first | {"seq_id": 2}])
+    late = first | {"seq_id": 2, "time_created_us": 1 << 62}
+    records = read(tmp_path / "nccl_trace_rank_0", [first, late])
 
     found = records.tables["flight_entries"]
     assert found.select("start_ns", "collective_seq_id", "record_id", "in_msg_nelems", "dtype").rows() == [
         (CREATED // 1000 * 1000, 1, None, 12, None),
-        (CREATED // 1000 * 1000, 2, None, 12, None),
+        (None, 2, None, 12, None),  # a time that is none
     ]
     assert (records.flight or {})["version"] == ()
     assert (records.flight or {})["entries_total"] is None
