@@ -38,7 +38,8 @@ class Dependencies:
 
     `order`: places in the order written. `number`: of each place, its place in that order. `ctrl`: the place
     of the parent, NONE without. `data[data_first[p] : data_first[p + 1]]`: the places that p waits for,
-    ascending in the order written, no repeats. `counts`: edges written by rule, and left out by reason.
+    ascending in the order written, no repeats. `threads` counts lanes by what their order follows from,
+    `written` edges by rule, `left_out` edges by reason.
     """
 
     order: Ints
@@ -255,34 +256,40 @@ def _add_recorded(edges: _Edges, columns: RankColumns, places: _Places, parent: 
     target still runs (a wait) moves the target back, unless that closes a cycle.
     """
     found = _recorded_edges(columns, places)
-    named = found.filter((pl.col("source") != NONE) & (pl.col("target") != NONE))
-    _count(
-        edges.left_out, "edge to or from a record that is no node of the file", found.height - named.height
-    )
-    named = named.filter(pl.col("source") != pl.col("target"))
+    written = (pl.col("source") != NONE) & (pl.col("target") != NONE)
+    named = found.filter(written & (pl.col("source") != pl.col("target")))
+    inside = found.filter(written).height - named.height
+    _count(edges.left_out, "edge between records that are one node of the file", inside)
+    absent = found.height - named.height - inside
+    _count(edges.left_out, "edge to or from a record that is no node of the file", absent)
     source, target, rule = named["source"].to_numpy(), named["target"].to_numpy(), named["rule"].to_numpy()
-    forward = priority[source] < priority[target]
-    late = _starts_after_end(columns, source, target)
-    waits = ~forward & ~late
-    base_source, base_target = _with_parents(edges, parent)
-    kept = forward.copy()
-    if waits.any():
-        tried = forward | waits
-        all_source = np.concatenate([base_source, source[tried]])
-        all_target = np.concatenate([base_target, target[tried]])
-        part = strong_parts(len(priority), all_source, all_target)
-        kept |= waits & (part[source] != part[target])
-        all_source = np.concatenate([base_source, source[kept]])
-        all_target = np.concatenate([base_target, target[kept]])
-        order = topological_order(len(priority), all_source, all_target, priority)
-        priority = np.empty_like(order)
-        priority[order] = np.arange(len(order))
+    forward, late = priority[source] < priority[target], _starts_after_end(columns, source, target)
+    kept = forward
+    if not np.all(forward | late):
+        kept, priority = _with_waits(_with_parents(edges, parent), source, target, forward, late, priority)
     for name in sorted(set(rule)):
         edges.add(name, source[kept & (rule == name)], target[kept & (rule == name)])
         against = int((~kept & late & (rule == name)).sum())
         _count(edges.left_out, f"{name} whose source starts after its target has ended", against)
         _count(edges.left_out, f"{name} that closes a cycle", int((~kept & ~late & (rule == name)).sum()))
     return priority
+
+
+def _with_waits(
+    base: tuple[Ints, Ints], source: Ints, target: Ints, forward: Bools, late: Bools, priority: Ints
+) -> tuple[Bools, Ints]:
+    """Return which recorded edges can be kept, and the order in which they and `base` lead forward."""
+
+    def joined(chosen: Bools) -> tuple[Ints, Ints]:
+        return np.concatenate([base[0], source[chosen]]), np.concatenate([base[1], target[chosen]])
+
+    tried = forward | ~late
+    part = strong_parts(len(priority), *joined(tried))
+    kept = forward | (tried & (part[source] != part[target]))
+    order = topological_order(len(priority), *joined(kept), priority)
+    moved = np.empty_like(order)
+    moved[order] = np.arange(len(order))
+    return kept, moved
 
 
 def _recorded_edges(columns: RankColumns, places: _Places) -> pl.DataFrame:

@@ -278,11 +278,14 @@ def test_a_recorded_edge_to_a_runtime_call_stands_for_the_op_that_made_it() -> N
         kernels=[kernel(11, 5, 40)],
         launches=[{"uid": 21, "start_ns": 55}],
         CTRL=[(1, 11), (2, 21)],
-        SYNC=[(11, 21), (11, 99)],
+        SYNC=[(11, 21), (11, 99), (21, 2)],
     )
 
     assert deps(rank)[2] == [1, 11]
-    assert dependencies(rank).left_out == {"edge to or from a record that is no node of the file": 1}
+    assert dependencies(rank).left_out == {
+        "edge to or from a record that is no node of the file": 1,
+        "edge between records that are one node of the file": 1,
+    }
 
 
 def test_a_rank_without_device_ops_and_one_without_host_ops_have_an_order() -> None:
