@@ -23,9 +23,9 @@ STEP_NS = 1_000
 
 def call(
     name: str = "all_reduce",
-    group: str = DEFAULT,
     size: int | Sequence[int] = 4,
     out: int | Sequence[int] | None = None,
+    group: str = DEFAULT,
     dtype: str = "Float",
     state: str | None = "completed",
     backend: str = "nccl",
@@ -76,7 +76,7 @@ def recv(src: int, dst: int, group: str = DEFAULT, size: int = 4, **more: Any) -
 
 def closing(group: str = DEFAULT, is_p2p: bool = False, state: str = "completed", **more: Any) -> Row:
     """Return the entry that closes a coalesced block and holds its state."""
-    return call("coalesced", group, [], [], state=state) | {"is_p2p": is_p2p} | more
+    return call("coalesced", [], [], group, state=state) | {"is_p2p": is_p2p} | more
 
 
 def dump(
@@ -166,4 +166,4 @@ def _count(counts: dict[tuple[str, str], int], group: str, counter: str) -> None
 
 
 def _transfer(name: str, src: int, dst: int, group: str, size: int, **more: Any) -> Row:
-    return call(name, group, size) | {"is_p2p": True, "src": src, "dst": dst} | more
+    return call(name, size, group=group) | {"is_p2p": True, "src": src, "dst": dst} | more

@@ -60,9 +60,9 @@ def notes(job: JobState) -> list[str]:
 def _other_name(dump: Reduced) -> list[str]:
     """Return a note where the file's name says another rank than its content, which wins."""
     named = (dump.flight.get("file_rank_candidates") or {}).get("file_name")
-    return (
-        [] if named in (None, dump.rank) else [f"NAME_DISAGREES {dump.file}: rank {dump.rank}, named {named}"]
-    )
+    if named in (None, dump.rank):
+        return []
+    return [f"NAME_DISAGREES {dump.file}: rank {dump.rank} by its content, {named} by its name"]
 
 
 def version_texts(job: JobState) -> list[str]:

@@ -108,7 +108,7 @@ def test_shapes_that_prove_more_members_leave_some_unseen() -> None:
 def test_one_name_for_several_groups_is_not_compared() -> None:
     """Four ranks use a name whose shapes prove groups of two: their numbers are not of one group."""
     dumps = [
-        dump(rank, [call("all_gather", "1", 4, 8), call("all_reduce", "1", size)], NO_LIST)
+        dump(rank, [call("all_gather", 4, 8, "1"), call(size=size, group="1")], NO_LIST)
         for rank, size in enumerate((4, 4, 5, 5))
     ]
 
