@@ -217,10 +217,11 @@ def views(draw: st.DrawFn, world: int) -> View:
         return View(
             dict.fromkeys(range(world), 99), frozenset(), False, draw(st.booleans()), True, True, False
         )
+    is_filtered = draw(st.booleans())  # a real ring holds thousands: it drops no call that is still active
     return View(
-        {rank: draw(st.sampled_from((99, 99, 1, 2, 3, 5))) for rank in range(world)},
+        {rank: 99 if is_filtered else draw(st.sampled_from((99, 99, 1, 2, 3, 5))) for rank in range(world)},
         frozenset(draw(st.lists(st.integers(0, world - 1), max_size=1))),
-        draw(st.booleans()),
+        is_filtered,
         draw(st.booleans()),
         draw(st.integers(0, 3)) > 0,
         draw(st.booleans()),

@@ -65,7 +65,11 @@ class Transfers:
 
 @dataclass
 class GroupCalls:
-    """All calls in one group, by rank; `unplaced` counts sends and recvs whose peer is not known."""
+    """All calls in one group, by rank.
+
+    `unplaced` counts sends and recvs whose peer is not known; `open_unplaced` is the place of a rank's first
+    unfinished one.
+    """
 
     group: Group
     blocks: dict[int, Block] = field(default_factory=dict)
@@ -73,6 +77,7 @@ class GroupCalls:
     is_gloo: bool = False
     has_p2p: bool = False
     unplaced: int = 0
+    open_unplaced: dict[int, int] = field(default_factory=dict)
 
     def last_call(self, rank: int) -> tuple[bool, int] | None:
         """Return (is it a send or recv, collective_seq_id) of the last call a rank kept; None for none."""
@@ -212,6 +217,9 @@ def _add_transfers(calls: GroupCalls, rank: int, dump: Reduced, rows: Ints, sign
     state, batch = _batches(dump, rows, closing)
     keep = is_placed & ~closing
     calls.unplaced += int((~is_placed & ~closing).sum())
+    is_open = ~is_placed & ~closing & (state == UNDONE)
+    if is_open.any():
+        calls.open_unplaced[rank] = int(rows[is_open][0])
     kept = rows[keep]
     calls.transfers[rank] = Transfers(
         rank,

@@ -16,7 +16,8 @@ from graphstore.link.matching.faults import explained, find_faults
 from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import Cause
 from graphstore.link.matching.quotes import Quote, call_brief, first_call, quote_of
-from graphstore.link.matching.remains import in_flight, uncovered, unseen_members
+from graphstore.link.matching.remains import in_call, in_flight, uncovered, unseen_members
+from graphstore.link.matching.standing import IN_CALL, STUCK, UNKNOWN, standing
 from graphstore.link.matching.waiting import NEVER, P2P, QUEUED, CallKey, WaitGraph
 from graphstore.link.matching.witnesses import witnesses
 
@@ -83,16 +84,17 @@ def _is_consequence(job: JobState, sink: Sink) -> bool:
 def _of_rank(known: _Sinks, sink: Sink) -> Cause | None:
     """Return what it means that chains end at one rank; None when it is no more than a call in flight."""
     rank, kinds = sink.ranks[0], sink.kinds(sink.ranks[0])
-    if NEVER in kinds:
-        return _never(known, sink)
     if rank not in known.job.facts.ranks:
         return _no_dump(known, sink)
+    doing = standing(known.job, known.graph, rank)
+    if doing == IN_CALL:
+        return in_call(known.job, known.graph.waiting[rank], sink.held_up)
+    if NEVER in kinds:
+        return _never(known, sink, doing == UNKNOWN)
     count, first = behind(known.job, rank)
-    if count:
+    if count and doing == STUCK:
         return _behind(known.job, sink, count, first)
-    if kinds == {QUEUED} or (kinds <= {QUEUED, P2P} and rank in known.graph.waiting):
-        return None
-    return _undecided(known, sink)
+    return None if kinds == {QUEUED} else _undecided(known, sink)
 
 
 def behind(job: JobState, rank: int) -> tuple[int, CallKey]:
@@ -108,7 +110,8 @@ def behind(job: JobState, rank: int) -> tuple[int, CallKey]:
     return sum(count for _, _, count in found), (group, seq)
 
 
-def _never(known: _Sinks, sink: Sink) -> Cause:
+def _never(known: _Sinks, sink: Sink, may_wait: bool) -> Cause:
+    """Return the cause of a call that a rank never made; `may_wait`: for something that no dump shows."""
     rank, job = sink.ranks[0], known.job
     quote = quote_of(job, known.graph, sink, NEVER)
     if quote.edge is not None:
@@ -117,22 +120,24 @@ def _never(known: _Sinks, sink: Sink) -> Cause:
     else:
         idle = known.idle_in(quote.call)
         ranks = [rank]
-    is_blamed = len(known.witnesses[rank]) > len(idle)
-    if not is_blamed:
+    is_blamed = len(known.witnesses[rank]) > len(idle) and not may_wait
+    if not is_blamed and not may_wait:
         ranks = idle
     if quote.edge is None:
         also = [other for other in quote.of_class(absence.NOT_REACHED) if other not in ranks]
         line = messages.never_called(
             ranks, quote.text, also, quote.waiters, quote.site, len(sink.held_up), behind(job, rank)[0]
         )
-    if not is_blamed:
+    if may_wait:
+        line += f"; whether rank {rank} waits itself, for what no dump shows, cannot be told"
+    elif not is_blamed:
         line += "; whether it was due or one too many cannot be told"
     cause = _cause("never_called", ranks, line, quote, sink)
     cause.divergence = quote.divergence("not_reached", quote.of_class(absence.NOT_REACHED) or [rank])
     cause.evidence |= {"witnesses": sorted(known.witnesses[rank]), "proof": quote.proofs(ranks)}
     if is_blamed:
         cause.blamed, cause.confidence, cause.basis = [rank], "high", quote.basis(rank)
-    else:
+    elif not may_wait:
         cause.undecided = sorted({*idle, *known.witnesses[rank]})
     return cause
 

@@ -16,7 +16,7 @@ from graphstore.link.matching.groups import Groups
 from graphstore.link.matching.knowledge import DumpFacts
 from graphstore.link.matching.reduce import Reduced
 from graphstore.link.matching.signatures import Signatures
-from graphstore.link.matching.status import Counters
+from graphstore.link.matching.status import Counters, Status
 
 
 @dataclass
@@ -28,6 +28,7 @@ class JobState:
     groups: Groups
     facts: DumpFacts
     calls: dict[int, GroupCalls]
+    status: Status
     matched: dict[int, Matched] = field(default_factory=dict)
     counters: dict[int, dict[int, Counters]] = field(default_factory=dict)
     divergences: dict[int, list[Divergence]] = field(default_factory=dict)

@@ -26,7 +26,7 @@ from graphstore.link.matching.offsets import solve
 from graphstore.link.matching.old_dumps import with_names
 from graphstore.link.matching.reduce import Reduced, reduce_dump
 from graphstore.link.matching.signatures import SignatureColumns, Signatures
-from graphstore.link.matching.status import Status, counters_of, read_status
+from graphstore.link.matching.status import counters_of, read_status
 from graphstore.link.matching.tables import tables
 from graphstore.link.matching.trace_windows import passed
 from graphstore.link.matching.waiting import wait_graph
@@ -55,11 +55,11 @@ def _with_shared_lists(dump: Reduced, lists: dict[tuple[int, ...], tuple[int, ..
 
 
 def _match_job(dumps: Job) -> JobMatching:
-    job, status = _open_job(dumps)
+    job = _open_job(dumps)
     columns = SignatureColumns.of(job.signatures.items)
     for number, calls in job.calls.items():
         prove_size(calls.group, (job.signatures.items[code] for code in _codes(calls)))
-        known = _known(job, status, number)
+        known = _known(job, number)
         job.counters[number] = {rank: knowledge.counters for rank, knowledge in known.items()}
         matched = match_group(calls, known, job.signatures, columns)
         if matched is not None:
@@ -72,14 +72,14 @@ def _match_job(dumps: Job) -> JobMatching:
     return tables(job, graph, find_causes(job, graph))
 
 
-def _open_job(dumps: Job) -> tuple[JobState, Status]:
+def _open_job(dumps: Job) -> JobState:
     """Return a job with its groups, calls and counters, the contents of its dumps numbered alike."""
     signatures = Signatures()
     for _, dump in sorted(dumps.items()):
         _renumber(dump, signatures)
     groups, facts = find_groups(dumps), dump_facts(dumps)
     calls = calls_by_group(dumps, groups, signatures)
-    return JobState(dumps, signatures, groups, facts, calls), read_status(dumps, groups)
+    return JobState(dumps, signatures, groups, facts, calls, read_status(dumps, groups))
 
 
 def _renumber(dump: Reduced, signatures: Signatures) -> None:
@@ -97,18 +97,18 @@ def _codes(calls: GroupCalls) -> list[int]:
     return sorted({int(code) for block in calls.blocks.values() for code in np.unique(block.sig)})
 
 
-def _known(job: JobState, status: Status, number: int) -> dict[int, Knowledge]:
+def _known(job: JobState, number: int) -> dict[int, Knowledge]:
     """Return what the dump of each member says about a group's calls that it does not hold."""
     calls = job.calls[number]
     members = {*calls.group.members, *calls.blocks, *calls.transfers}
-    return {rank: _knowledge(job, status, number, rank) for rank in sorted(members)}
+    return {rank: _knowledge(job, number, rank) for rank in sorted(members)}
 
 
-def _knowledge(job: JobState, status: Status, number: int, rank: int) -> Knowledge:
+def _knowledge(job: JobState, number: int, rank: int) -> Knowledge:
     calls = job.calls[number]
     if rank not in job.facts.ranks:
         return Knowledge(has_dump=False)
     if rank in job.facts.traces:
         return knowledge_of(rank, calls, job.facts, passed=passed(job.calls, number, rank))
-    counters = counters_of(status, calls, number, rank, rank in job.facts.filtered)
+    counters = counters_of(job.status, calls, number, rank, rank in job.facts.filtered)
     return knowledge_of(rank, calls, job.facts, counters=counters)

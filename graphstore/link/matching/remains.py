@@ -14,7 +14,8 @@ from graphstore.link.matching.edges import MISSING
 from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import Cause
 from graphstore.link.matching.quotes import call_brief, first_call
-from graphstore.link.matching.waiting import WaitGraph
+from graphstore.link.matching.reduce import UNDONE
+from graphstore.link.matching.waiting import WaitGraph, Waiting
 
 
 def uncovered(job: JobState) -> list[Cause]:
@@ -22,8 +23,8 @@ def uncovered(job: JobState) -> list[Cause]:
     causes = []
     for number, matched in job.matched.items():
         cells = np.flatnonzero(matched.verdict == "INCOMPLETE")
-        if not cells.size:
-            continue
+        if not cells.size or matched.pattern_at(int(cells[0])).undone:
+            continue  # none, or somebody waits in it, behind another call
         seq, classes = int(matched.seqs[cells[0]]), matched.pattern_at(int(cells[0])).classes
         missing, made = classes[absence.NOT_REACHED], classes[absence.PRESENT]
         quote = first_call(job, made[0], (number, seq))
@@ -40,7 +41,7 @@ def uncovered(job: JobState) -> list[Cause]:
     for edges in job.edges.values():
         for edge in edges:
             for side, peer in ((edge.sends, edge.dst), (edge.recvs, edge.src)):
-                if (side.partner == MISSING).any():
+                if ((side.partner == MISSING) & (side.state != UNDONE)).any():
                     line = messages.never_sent(peer, edge, 0)
                     ranks = sorted({edge.src, edge.dst})
                     causes.append(Cause("never_called", [peer], line, edge.group.name, undecided=ranks))
@@ -60,6 +61,19 @@ def unseen_members(job: JobState, graph: WaitGraph) -> list[Cause]:
         line = messages.unseen(ranks, call_brief(job, (number, first.seq or 0)), group)
         causes.append(Cause("undecided", ranks, line, evidence={"size": group.size}))
     return causes
+
+
+def in_call(job: JobState, waiting: Waiting, held_up: set[int]) -> Cause:
+    """Return the cause of ranks held up by one that is in a call which all members have made."""
+    if waiting.seq is None:
+        edge = waiting.transfers[0][0]
+        ranks, call = sorted({edge.src, edge.dst}), messages.transfer_text(edge, waiting.rank)
+    else:
+        matched = job.matched[waiting.group]
+        ranks = matched.pattern_at(matched.cell(waiting.seq)).undone
+        call = call_brief(job, (waiting.group, waiting.seq))
+    evidence = {"held_up": sorted(held_up), "since": waiting.start}
+    return Cause("in_flight", ranks, messages.in_flight(ranks, call), evidence=evidence)
 
 
 def in_flight(job: JobState, graph: WaitGraph) -> list[Cause]:

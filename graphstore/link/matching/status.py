@@ -22,10 +22,15 @@ KeyGroups = dict[int, int]  # key of pg_status → group
 
 @dataclass
 class Status:
-    """The recorded counters of a job: by rank and group, and the largest of each rank."""
+    """The recorded counters of a job by rank and group; those of keys whose group is not known by rank."""
 
     raw: dict[tuple[int, int], Raw] = field(default_factory=dict)
+    unassigned: dict[int, list[Raw]] = field(default_factory=dict)
     largest: dict[int, int] = field(default_factory=dict)
+
+    def has_counters(self, rank: int) -> bool:
+        """Return whether the dump of a rank holds any counter."""
+        return rank in self.largest
 
 
 def read_status(dumps: dict[int, Reduced], groups: Groups) -> Status:
@@ -42,6 +47,7 @@ def read_status(dumps: dict[int, Reduced], groups: Groups) -> Status:
         status.raw |= {(rank, group): keys[rank][key] for key, group in pairs.items()}
     for rank in sorted(dumps):
         _add_only_possible(status, rank, known[rank], keys[rank], _groups_of(dumps[rank], groups))
+        status.unassigned[rank] = [raw for key, raw in keys[rank].items() if key not in known[rank]]
     return status
 
 
