@@ -391,7 +391,7 @@ def test_parts_of_another_type_refuse_the_file(tmp_path: Path, more: Value, says
         (b'{"version": "2.9", "pg_config": {}, "x": ' + b"9" * 5_000 + b"}", "the JSON cannot be read"),
         (gzip.compress(pickle.dumps(dump(entry()), protocol=2))[:-20], "gz"),
         (pickle.dumps({"record_id": 1, "pg_id": 2}, protocol=2), "holds none of entries, pg_config, version"),
-        (pickle.dumps({"pg_config", "pg_status"}, protocol=4), "is none of a dump's"),
+        (pickle.dumps({"pg_config"}, protocol=4), "is none of a dump's"),
     ],
 )
 def test_what_is_broken_is_refused_in_one_line(tmp_path: Path, value: bytes, says: str) -> None:
