@@ -54,8 +54,8 @@ def convert(
 
 def _finish(store: Store, imported: ImportResult, out: Path, progress: Progress | None) -> ConvertResult:
     run = imported.run
-    queries.write_findings(store, run, queries.check(store, run))
-    applied = repairs.apply(store, run, repairs.plan(store, run), unsafe=True)
+    found = queries.check(store, run)
+    applied = repairs.apply(store, run, repairs.plan(store, run), unsafe=True, found=found)
     manifest = export.export_run(store, run, out, progress)
     return ConvertResult(imported, queries.findings_of(store, run), applied, manifest)
 

@@ -90,7 +90,7 @@ def write_findings(store: Store, run: str, findings: Sequence[Finding]) -> None:
     Nothing is written when the run holds these findings already.
     """
     if findings_of(store, run) != list(findings):
-        store.change_run(run, list(_statements(findings)))
+        store.change_run(run, finding_statements(findings))
 
 
 def findings_of(store: Store, run: str) -> list[Finding]:
@@ -114,6 +114,11 @@ def _finding(run: str, rule: str, severity: str, draft: Draft) -> Finding:
         count=draft.count if draft.count is not None else len(draft.subjects),
         subjects=draft.subjects,
     )
+
+
+def finding_statements(findings: Sequence[Finding]) -> list[Statement]:
+    """Return what keeps `findings` in place of those of an earlier check, for a change that writes more."""
+    return list(_statements(findings))
 
 
 def _statements(findings: Sequence[Finding]) -> Iterator[Statement]:

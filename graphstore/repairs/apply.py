@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from graphstore.queries.columns import RankKeys, read_keys
-from graphstore.queries.findings import Finding, findings_of
+from graphstore.queries.findings import Finding, finding_statements, findings_of, write_findings
 from graphstore.queries.run import run_query
 from graphstore.repairs.change import Change, Fault, Plan
 from graphstore.repairs.edits import (
@@ -32,26 +32,32 @@ from graphstore.store.base import Statement, Store
 Row = dict[str, Any]
 
 
-def apply(store: Store, run: str, plan: Plan, unsafe: bool = False) -> list[Row]:
+def apply(
+    store: Store, run: str, plan: Plan, unsafe: bool = False, found: Sequence[Finding] | None = None
+) -> list[Row]:
     """Apply the safe changes of a plan, with `unsafe` all; return the properties of the Repairs written.
 
-    An empty list means that everything asked for stood already. Everything is written in one change of the
-    run: on any error (StoreError, UsageError for an absent run) the graph is what it was.
+    `found`, the findings of a check made just now, are kept as write_findings keeps them; by default those
+    of the run stand. An empty list means that everything asked for stood already. Everything is written in
+    one change of the run: on any error (StoreError, UsageError for an absent run) the graph is what it was.
     """
     standing = {row["rid"]: _read(row) for row in run_query(store, run, "structure/show_repairs").to_dicts()}
     asked = [change for change in plan if change.safe or unsafe]
     done = {rid: _pairs(row["before"], row["after"]) for rid, row in standing.items()}
     due = [change for change in asked if not _stands(change, done.get(_rid(run, change), set()))]
     if not due:
+        if found is not None:
+            write_findings(store, run, found)
         return []
     repairs = _repairs(run, due, standing)
-    statements = list(_edits(run, due).statements())
+    statements = [] if found is None else finding_statements(found)
+    statements += _edits(run, due).statements()
     ranks = {change.rank for change in due}
     for keys in read_keys(store, run):
         if keys.rank in ranks:
             statements += _places(store, run, keys, due, standing)
     statements += in_parts("repair_keep", [{"rid": row["rid"], "properties": row} for row in repairs])
-    statements += _answers(run, due, plan, findings_of(store, run))
+    statements += _answers(run, due, plan, findings_of(store, run) if found is None else found)
     store.change_run(run, statements)
     return repairs
 

@@ -66,6 +66,7 @@ class KgliteStore:
         """
         run = write.prepare(graph)
         self._archive.create()
+        self._let_go(run.run)
         with files.writer(self._archive.path(run.run), replace=True) as held:
             new = _filled(run, progress)
             held.save(new)
@@ -98,6 +99,7 @@ class KgliteStore:
         for statement in statements:
             guard.refuse_load_csv(statement.text)
         path = self._present(run)
+        self._let_go(run)
         with files.writer(path) as held:
             rows = [
                 engine.run(held, each.text, {**each.parameters, "run": run}, WRITE_S) for each in statements
@@ -120,8 +122,7 @@ class KgliteStore:
             files.remove_temporaries(path)
         for name in (".lock", ".lock-owner"):
             Path(f"{path}{name}").unlink(missing_ok=True)
-        with self._lock:
-            self._open.pop(run, None)
+        self._let_go(run)
         self._archive.forget(run)
 
     def rebuild(self) -> dict[str, Any]:
@@ -168,6 +169,11 @@ class KgliteStore:
             known = ", ".join(list(self._archive.run_files())[:10]) or "none"
             raise UsageError(f"no run {run!r} in {self.address}; there: {known} (graphstore runs list)")
         return path
+
+    def _let_go(self, run: str) -> None:
+        """Forget the graph held for reading: once written it is stale, and a second one costs its memory."""
+        with self._lock:
+            self._open.pop(run, None)
 
     def _graph(self, run: str) -> Any:
         """Return the run's graph, read again when its file has changed since."""

@@ -165,6 +165,25 @@ def test_after_repair_the_checks_find_no_missing_parent_and_time_is_untouched(
     assert _times(store) == times
 
 
+@pytest.mark.parametrize("name", ["demo_4r", SOUND[0]])
+def test_the_findings_of_a_check_are_kept_with_the_repairs_in_one_change(
+    name: str, store: Store, data_dir: Path
+) -> None:
+    """As if kept before: what repairs answer is repaired, all else is open, also where no repair is due."""
+    imported(store, data_dir / name)
+    found = queries.findings_of(store, RUN)
+    queries.write_findings(store, RUN, [])
+    plan = repairs.plan(store, RUN)
+
+    applied = repairs.apply(store, RUN, plan, unsafe=True, found=found)
+
+    together = queries.findings_of(store, RUN)
+    assert repairs.undo(store, RUN) == len(applied)
+    assert queries.findings_of(store, RUN) == found
+    assert repairs.apply(store, RUN, plan, unsafe=True) or not applied
+    assert queries.findings_of(store, RUN) == together
+
+
 def _times(store: Store) -> list[tuple[Any, ...]]:
     text = (
         "MATCH (n:HostOp) WHERE n.run = $run AND n.start_ns IS NOT NULL "
