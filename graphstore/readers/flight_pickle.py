@@ -23,14 +23,16 @@ LOOK_AHEAD_BYTES = 1 << 17  # as many as the unpickler looks ahead
 SHOWN = 80  # characters of a name in a message
 
 # Opcodes of a fixed size, the frequent ones first: BINGET, BINPUT and BININT1, those without an argument,
-# LONG_BINGET and LONG_BINPUT below 2^20, BININT2, BININT, LONG1 up to 9 bytes, BINFLOAT.
+# LONG_BINGET and LONG_BINPUT of a memo place, BININT2, BININT, LONG1 up to 9 bytes, BINFLOAT.
 # A counted repeat: an unlimited one keeps every round to go back to, and possessive ones err before 3.11.5.
-RUN = re.compile(
-    rb"(?:[hqK].|[}\])(suaeN\x88\x89\x94]|[jr]..[\x00-\x0f]\x00|M..|J....|"
+_RUN = (
+    rb"(?:[hqK].|[}\])(suaeN\x88\x89\x94]|[jr]..%s\x00|M..|J....|"
     rb"\x8a(?:\x08.{8}|\x00|\x01.|\x02..|\x03.{3}|\x04.{4}|\x05.{5}|\x06.{6}|\x07.{7}|\x09.{9})|"
-    rb"G.{8}){0,500}",
-    re.DOTALL,
+    rb"G.{8}){0,500}"
 )
+RUN = re.compile(_RUN % rb"[\x00-\x0f]", re.DOTALL)  # memo places below 2^20, which take 16 MB at most
+LARGE_BYTES = 16 << 20  # of a pickle that may have more: Python, unlike torch, remembers every list
+RUN_OF_LARGE = re.compile(_RUN % rb".", re.DOTALL)  # below 2^24, 256 MB
 TEXT, SHORT_TEXT, STOP, FRAME = b"X"[0], 0x8C, b"."[0], 0x95
 FRAME_BYTES = 9
 TUPLES = b"t\x85\x86\x87"  # TUPLE, TUPLE1, TUPLE2, TUPLE3
@@ -78,9 +80,10 @@ def scan(data: bytes) -> bytes:
     if len(data) > MOST_CONTAINERS and sum(map(data.count, (b"]", b"}", b"("))) > MOST_CONTAINERS:
         raise DumpRefusedError(f"the pickle may hold more than {MOST_CONTAINERS:,} lists and dicts")
     pieces: list[bytes] = []
+    match = (RUN if len(data) < LARGE_BYTES else RUN_OF_LARGE).match
     taken, at, last = 0, 2, len(data) - 1
     for _ in range(MOST_STEPS):
-        found = RUN.match(data, at)
+        found = match(data, at)
         end = found.end() if found else at
         opcode = data[end] if end <= last else None
         if opcode == TEXT:

@@ -171,6 +171,18 @@ def test_deep_nesting_is_loaded_without_recursion(depth: int) -> None:
     assert type(value) is list
 
 
+def test_a_large_pickle_may_remember_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python remembers every list it writes: the places of a large dump run beyond 2^20, not beyond 2^24."""
+    places = PROTO + b"Nr\0\0\x10\0j\0\0\x10\0\x86"
+
+    with pytest.raises(DumpRefusedError, match="LONG_BINPUT of memo place 1,048,576"):
+        load_pickle(places + b".")
+    monkeypatch.setattr(flight_pickle, "LARGE_BYTES", 10)
+    assert load_pickle(places + b".") == (None, None)
+    with pytest.raises(DumpRefusedError, match="LONG_BINPUT of memo place 16,777,216"):
+        load_pickle(PROTO + b"Nr\0\0\0\x01" + b"N" * 20 + b".")
+
+
 def test_more_containers_than_a_dump_may_have_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte of a pickle can make 80 of memory, so there is a limit to how many may."""
     monkeypatch.setattr(flight_pickle, "MOST_CONTAINERS", 1_000)
