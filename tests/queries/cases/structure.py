@@ -115,6 +115,8 @@ def components_and_why(g: GraphBuilder) -> Case:
     orphan = g.op("forward", node_id=5, parent_id=4)
     g.op("aten::add", orphan, node_id=6, parent_id=5)
     lost = g.op("unknown", node_id=8)
+    circle = g.op("its own caller", node_id=20, parent_id=20, root=None)
+    g.edge("CTRL", circle, circle)
     span = g.op("ProfilerStep#1")
     g.op("python", span)
     g.op("known to Kineto", thread)
@@ -123,6 +125,7 @@ def components_and_why(g: GraphBuilder) -> Case:
         (0, thread - 1, PROCESS, None, "process root", 3, 1),
         (0, orphan, "forward", 4, "absent parent", 2, 0),
         (0, lost, "unknown", None, "no parent", 2, 0),
+        (0, circle, "its own caller", 20, "in a circle", 1, 0),
     ]
     return Case("structure/show_components", g.build(), rows)
 
