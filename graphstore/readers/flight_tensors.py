@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import orjson
@@ -24,6 +25,7 @@ from graphstore.readers.flight_pickle import DumpRefusedError
 Ints = npt.NDArray[np.int64]
 Lists = Sequence[Sequence[Any]]
 
+ENCODE = msgspec.json.Encoder().encode
 MOST_TENSORS = 4_096  # of one entry
 MOST_DIMENSIONS = 64
 MOST_VALUES = 16 << 20  # of all lists of a field: lists that are shared cost no bytes in the file
@@ -45,7 +47,8 @@ def tensor_columns(fields: Fields) -> dict[str, pl.Series]:
         found[f"{side}_dtypes"] = _list_series(names, dtypes)
     of_input, of_output = found["in_dtypes"].list.first(), found["out_dtypes"].list.first()
     found["dtype"] = of_input.zip_with(of_input.is_not_null(), of_output)
-    return {name: column.gather(codes) for name, column in found.items()}
+    which = pl.Series(codes)
+    return {name: column.gather(which) for name, column in found.items()}
 
 
 def _distinct(fields: Fields) -> tuple[Fields, Codes]:
@@ -55,8 +58,9 @@ def _distinct(fields: Fields) -> tuple[Fields, Codes]:
     for name in ("input_dtypes", "output_dtypes"):
         _check_names(_flat(fields[name], name, MOST_TENSORS), name)
     try:
-        keys = list(map(orjson.dumps, zip(*(fields[name] for name in FIELDS), strict=True)))
-    except orjson.JSONEncodeError as error:
+        # By msgspec, since what orjson writes keeps a kilobyte each.
+        keys = list(map(ENCODE, zip(*(fields[name] for name in FIELDS), strict=True)))
+    except (OverflowError, UnicodeEncodeError) as error:
         raise DumpRefusedError("sizes or dtypes hold a number of more than 64 bits, or no text") from error
     number_of = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     codes = np.fromiter(map(number_of.__getitem__, keys), dtype=np.uint32, count=len(keys))
