@@ -60,7 +60,7 @@ def _series(name: str, values: Sequence[Any]) -> pl.Series:
     if scalar is not None:
         return pl.Series(name, values, dtype=scalar, strict=False)
     if kinds == {list}:
-        inner = {kind for value in values if value is not None for kind in map(type, value)} - {type(None)}
+        inner = set().union(*(set(map(type, value)) for value in values if value is not None)) - {type(None)}
         of = pl.Null if not inner else _scalar_type(inner)
         if of is not None:
             return pl.Series(name, values, dtype=pl.List(of), strict=False)
