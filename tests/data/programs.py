@@ -206,8 +206,14 @@ class View:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the dumps show everything that a recorder can."""
+        """Return whether the dumps hold all calls of all ranks."""
         return not self.absent and not self.is_filtered and all(kept >= 99 for kept in self.kept.values())
+
+
+def whole_view(program: Program) -> View:
+    """Return the view that shows all that a recorder of NCCL can."""
+    kept = dict.fromkeys(program.steps, 99)
+    return View(kept, frozenset(), False, has_status=True, has_groups=True, has_sites=True, is_gloo=False)
 
 
 @st.composite
