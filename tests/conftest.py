@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: where the shared trace sets lie. Engines: tests/engines.py."""
+"""Shared by all tests: where the shared trace sets lie, and how hypothesis works. Engines: tests/engines.py."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.engines import (  # noqa: F401 - fixtures
     kglite_store,
@@ -14,6 +15,16 @@ from tests.engines import (  # noqa: F401 - fixtures
     neo4j_wiped,
     store,
 )
+
+# No deadlines: what a busy machine is slow at is no fault. In CI the examples are the same every time, so that a
+# change is judged by what it changed; at a developer's they are new in every run.
+settings.register_profile(
+    "graphstore",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("graphstore")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
