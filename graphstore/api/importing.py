@@ -131,10 +131,9 @@ def import_files(
     records = readers.read_files(files, settings, explicit, progress)
     problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
     graph = link_records(store, run, content, records, options, settings)
-    store.write_run(graph, progress)
-    return ImportResult(
-        run, False, [r.facts for r in records], graph.counts(), problems, list(skipped_folders)
-    )
+    counts = graph.counts()
+    store.write_run(graph.handed_over(), progress)
+    return ImportResult(run, False, [r.facts for r in records], counts, problems, list(skipped_folders))
 
 
 def link_records(

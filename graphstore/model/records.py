@@ -151,6 +151,12 @@ class RunGraph:
     nodes: dict[str, pl.DataFrame]
     edges: list[EdgeTable]
 
+    def handed_over(self) -> RunGraph:
+        """Return the whole run and keep no table of it: who gets it may let each go once it is written."""
+        whole = RunGraph(self.run, self.nodes, self.edges)
+        self.nodes, self.edges = {}, []
+        return whole
+
     def counts(self) -> dict[str, int]:
         """Return {label or relationship type: count}."""
         out = {label: table.height for label, table in self.nodes.items()}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -420,3 +421,19 @@ def test_an_archive_names_only_files_inside_itself(tmp_path: Path) -> None:
     for name in ("../x", "a/b", "", ".hidden", "a\0b"):
         with pytest.raises(Exception, match="no run id"):
             archive.path(name)
+
+
+def test_a_run_handed_over_is_let_go_as_it_is_written(kglite_store: Store) -> None:
+    """Its tables are not held beside the graph they are put into; the giver has none of them left."""
+    graph = small_run("small", kglite_store.allocate_run_no())
+    whole = given_contents(graph)
+    given = [graph.handed_over()]
+    seen = weakref.ref(given[0])
+    held: list[bool] = []
+
+    kglite_store.write_run(given.pop(), lambda *_: held.append(seen() is not None))
+
+    assert held
+    assert not any(held)
+    assert (graph.nodes, graph.edges) == ({}, [])
+    assert contents(kglite_store, "small") == whole
