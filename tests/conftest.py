@@ -1,4 +1,4 @@
-"""Shared by all tests: where the shared trace sets lie, and how hypothesis works. Engines: tests/engines.py."""
+"""Shared by all tests: where the shared trace sets lie, how hypothesis works. Engines: tests/engines.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engines import (  # noqa: F401 - fixtures
     store,
 )
 
-# No deadlines: what a busy machine is slow at is no fault. In CI the examples are the same every time, so that a
+# No deadlines: what a busy machine is slow at is no fault. In CI the examples are always the same, so that a
 # change is judged by what it changed; at a developer's they are new in every run.
 settings.register_profile(
     "graphstore",
