@@ -24,6 +24,8 @@ from graphstore.settings import Settings
 from graphstore.store import open_store
 from graphstore.store.base import Progress, Store
 
+WANTED = "execution traces, Kineto traces or .et files"
+
 
 @dataclass(frozen=True)
 class ImportOptions:
@@ -149,7 +151,7 @@ def link_records(
     Raises InputError when no file of the run is a trace that could be read.
     """
     if not any(r.facts["kind"] != "not_a_trace" and not r.facts.get("problem") for r in records):
-        raise _nothing_readable(records)
+        raise nothing_readable(records, WANTED)
     readers.assign_ranks(records, options.rank_flags)
     by_rank: dict[int, list[FileRecords]] = defaultdict(list)
     others = []
@@ -201,12 +203,11 @@ def _sha256(path: str, settings: Settings) -> str:
         return hashlib.sha256(path.encode(errors="surrogateescape")).hexdigest()
 
 
-def _nothing_readable(records: list[FileRecords]) -> InputError:
+def nothing_readable(records: Sequence[FileRecords], wanted: str) -> InputError:
+    """Return the error of files none of which can be used: the first problem, or what is `wanted` of them."""
     problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
     if problems:
         more = f" ({len(problems) - 1} more files have problems)" if len(problems) > 1 else ""
         return InputError(f"{problems[0]}{more}")
     folder = Path(records[0].path).parent
-    return NoTraceError(
-        f"{folder}: no trace among {len(records)} files. Want execution traces, Kineto traces or .et files."
-    )
+    return NoTraceError(f"{folder}: no trace among {len(records)} files. Want {wanted}.")

@@ -25,6 +25,7 @@ from graphstore.cli import (
     demo,
     doctor,
     export,
+    hang,
     import_,
     output,
     queries,
@@ -50,7 +51,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, query, doctor, demo):
+for verb in (convert, import_, check, repair, export, hang, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")

@@ -22,6 +22,7 @@ from graphstore.readers.pickle_scan import scan_pickle
 from graphstore.readers.source import Source
 
 NOT_A_TRACE = "not_a_trace"
+RUNS_CODE = "a pickle that would run code"
 HEAD_BYTES = 64 << 10
 MOST_HEAD_BYTES = 16 << 20  # what may stand before the member that tells the kind
 
@@ -71,7 +72,7 @@ def detect(source: Source) -> Detected:
         if _is_dump(pickled.texts):  # what else it holds, its reader refuses: flight_pickle.py
             return Detected("flight_recorder")
         if pickled.code is not None:
-            return Detected(NOT_A_TRACE, f"a pickle that would run code ({pickled.code}); none of it was run")
+            return Detected(NOT_A_TRACE, f"{RUNS_CODE} ({pickled.code}); none of it was run")
         if {"entries", "version"} <= pickled.texts:  # all there is in one of version 1.1 without entries
             return Detected("flight_recorder")
         return Detected(NOT_A_TRACE, "a pickle of something else")

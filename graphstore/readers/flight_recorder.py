@@ -34,7 +34,7 @@ from graphstore.readers.flight_pickle import MOST_CONTAINERS, DumpRefusedError, 
 from graphstore.readers.ranks import rank_in_dump_name
 from graphstore.readers.source import Source
 
-NOT_LINKED = "not linked yet: Flight Recorder"
+NOT_IN_GRAPH = "matched by `hang`, not in the graph yet"
 NEWEST_VERSION = (2, 10)
 PARTS = {"entries", "pg_config", "version"}
 DEFAULT_GROUP = ("0", "default_pg")
@@ -93,7 +93,7 @@ def _read(source: Source) -> FileRecords:
         "rank": proven_rank(candidates),
     }
     tally = Tally(entries.height)
-    tally.leave_out(NOT_LINKED, entries.height)
+    tally.leave_out(NOT_IN_GRAPH, entries.height)
     for reason, count in left_out.items():
         tally.read += count
         tally.leave_out(reason, count)

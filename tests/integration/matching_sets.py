@@ -43,21 +43,6 @@ def records_of(folder: Path) -> list[FileRecords]:
     return records
 
 
-def dumps_of(records: list[FileRecords]) -> list[RankDump]:
-    """Return the Flight Recorder dumps, with the groups that the other files of their ranks list."""
-    return [
-        RankDump(
-            Path(record.path).name,
-            record.facts["rank"],
-            record.tables["flight_entries"],
-            record.flight or {},
-            [group for other in records if _is_beside(other, record) for group in other.groups],
-        )
-        for record in records
-        if record.facts["kind"] == "flight_recorder"
-    ]
-
-
 def traces_of(records: list[FileRecords]) -> list[RankDump]:
     """Return the calls of execution and Kineto traces."""
     traces = [record for record in records if record.facts["kind"] != "flight_recorder"]
@@ -136,7 +121,3 @@ def _as_json(value: Told) -> Told:
     """Return plain JSON: keys are texts, tuples are lists."""
     plain: Told = json.loads(json.dumps(value))
     return plain
-
-
-def _is_beside(other: FileRecords, record: FileRecords) -> bool:
-    return other is not record and other.facts["rank"] == record.facts["rank"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from graphstore.link.matching import JobMatching, RankDump, match_dumps
+from graphstore.link.matching import JobMatching, RankDump, flight_dumps, match_dumps
 from graphstore.model.records import FileRecords
 from tests.integration.expected import FOLDER
-from tests.integration.matching_sets import dumps_of, expected, only_job, records_of, told, traces_of
+from tests.integration.matching_sets import expected, only_job, records_of, told, traces_of
 
 pytestmark = pytest.mark.data
 
@@ -40,7 +40,7 @@ def _records(folder: Path) -> list[FileRecords]:
 
 def _dumps(folder: Path) -> list[RankDump]:
     records = _records(folder)
-    return traces_of(records) if str(folder).endswith(TRACES_ONLY) else dumps_of(records)
+    return traces_of(records) if str(folder).endswith(TRACES_ONLY) else flight_dumps(records)
 
 
 def _blamed(job: JobMatching) -> dict[int, str]:

@@ -5,6 +5,9 @@ Out: `Matching`: per job the groups, a verdict per collective and per edge of se
 The rule above all rules: say only what the files prove. Order of the steps: matching.py.
 """
 
+from graphstore.link.matching.deciding import what_decides
+from graphstore.link.matching.evidence import evidence_rows, waits
+from graphstore.link.matching.file_dumps import flight_dumps
 from graphstore.link.matching.host_calls import trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
@@ -16,8 +19,12 @@ __all__ = [
     "JobMatching",
     "Matching",
     "RankDump",
+    "evidence_rows",
+    "flight_dumps",
     "match_dumps",
     "match_reduced",
     "reduce_dump",
     "trace_dumps",
+    "waits",
+    "what_decides",
 ]

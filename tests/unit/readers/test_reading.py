@@ -132,5 +132,5 @@ def test_the_entries_of_a_dump_are_read_and_not_linked_yet(tmp_path: Path) -> No
     facts = read(file)
 
     assert (facts["kind"], facts["records_read"]) == ("flight_recorder", 1)
-    assert facts["left_out"] == '{"not linked yet: Flight Recorder":1}'
+    assert facts["left_out"] == '{"matched by `hang`, not in the graph yet":1}'
     assert facts.get("problem") is None
