@@ -68,7 +68,8 @@ class GroupCalls:
     """All calls in one group, by rank.
 
     `unplaced` counts sends and recvs whose peer is not known; `open_unplaced` is the place of a rank's first
-    unfinished one.
+    unfinished one. `is_miscounted`: collectives are counted together with sends and recvs (dumps before 2.0),
+    so that their numbers do not compare.
     """
 
     group: Group
@@ -76,6 +77,7 @@ class GroupCalls:
     transfers: dict[int, Transfers] = field(default_factory=dict)
     is_gloo: bool = False
     has_p2p: bool = False
+    is_miscounted: bool = False
     unplaced: int = 0
     open_unplaced: dict[int, int] = field(default_factory=dict)
 
@@ -98,6 +100,11 @@ class GroupCalls:
         transfers = self.transfers.get(rank)
         has_any = transfers is not None and transfers.p2p_seq.size
         return seq, int(transfers.p2p_seq.max()) if transfers is not None and has_any else 0
+
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether equal numbers are the same call on all ranks."""
+        return not self.is_miscounted and not self.group.is_split
 
     @cached_property
     def largest_seq(self) -> int:
@@ -133,6 +140,7 @@ def calls_by_group(
             calls.is_gloo |= bool(is_gloo[dump.sig[rows[0]]])
             is_p2p = dump.is_p2p[rows]
             calls.has_p2p |= bool(is_p2p.any() or (dump.p2p_seq[rows] > 0).any())
+            calls.is_miscounted |= dump.is_old and bool(is_p2p.any())
             if not is_p2p.all():
                 calls.blocks[rank] = _block(rank, dump, rows[~is_p2p], signatures)
             if is_p2p.any():

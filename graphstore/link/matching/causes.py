@@ -112,22 +112,12 @@ def behind(job: JobState, rank: int) -> tuple[int, CallKey]:
 
 def _never(known: _Sinks, sink: Sink, may_wait: bool) -> Cause:
     """Return the cause of a call that a rank never made; `may_wait`: for something that no dump shows."""
-    rank, job = sink.ranks[0], known.job
-    quote = quote_of(job, known.graph, sink, NEVER)
-    if quote.edge is not None:
-        idle, ranks = [rank], [rank]
-        line = messages.never_sent(rank, quote.edge, len(sink.held_up))
-    else:
-        idle = known.idle_in(quote.call)
-        ranks = [rank]
-    is_blamed = len(known.witnesses[rank]) > len(idle) and not may_wait
-    if not is_blamed and not may_wait:
-        ranks = idle
-    if quote.edge is None:
-        also = [other for other in quote.of_class(absence.NOT_REACHED) if other not in ranks]
-        line = messages.never_called(
-            ranks, quote.text, also, quote.waiters, quote.site, len(sink.held_up), behind(job, rank)[0]
-        )
+    rank = sink.ranks[0]
+    quote = quote_of(known.job, known.graph, sink, NEVER)
+    idle = known.idle_in(quote.call) if quote.edge is None else [rank]
+    is_blamed = not may_wait and len(known.witnesses[rank]) > len(idle)
+    ranks = [rank] if is_blamed or may_wait else idle
+    line = _never_line(known.job, sink, quote, ranks)
     if may_wait:
         line += f"; whether rank {rank} waits itself, for what no dump shows, cannot be told"
     elif not is_blamed:
@@ -140,6 +130,14 @@ def _never(known: _Sinks, sink: Sink, may_wait: bool) -> Cause:
     elif not may_wait:
         cause.undecided = sorted({*idle, *known.witnesses[rank]})
     return cause
+
+
+def _never_line(job: JobState, sink: Sink, quote: Quote, ranks: list[int]) -> str:
+    if quote.edge is not None:
+        return messages.never_sent(sink.ranks[0], quote.edge, len(sink.held_up))
+    also = [rank for rank in quote.of_class(absence.NOT_REACHED) if rank not in set(ranks)]
+    own, _ = behind(job, sink.ranks[0])
+    return messages.never_called(ranks, quote.text, also, quote.waiters, quote.site, len(sink.held_up), own)
 
 
 def _no_dump(known: _Sinks, sink: Sink) -> Cause:

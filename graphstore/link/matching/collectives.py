@@ -128,7 +128,7 @@ def match_group(
             member.absent = absent_ranges(known[member.rank], member.kept, first, last)
     cells = flatten(members, first, last)
     matched = _with_verdicts(calls, members, cells, columns)
-    if calls.group.is_split:  # its numbers are those of several groups: nothing can be compared
+    if not calls.is_comparable:
         matched.verdict[:] = "UNDECIDED"
         return matched
     matched.mismatches = find_mismatches(cells, members, calls.group, signatures, columns)

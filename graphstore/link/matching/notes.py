@@ -50,6 +50,8 @@ def notes(job: JobState) -> list[str]:
             out.append(f"P2P_UNPLACED group {name}: {calls.unplaced} sends or recvs whose peer is not known")
         if calls.group.unseen:
             out.append(f"MEMBERS_UNKNOWN group {name}: {calls.group.unseen} of {calls.group.size}")
+        if calls.is_miscounted:
+            out.append(f"NUMBERS_MIXED group {name}: collectives are counted together with sends and recvs")
         if calls.group.is_split:
             out.append(
                 f"GROUP_SPLIT name {name}: used by several groups of {calls.group.size} that no file lists"

@@ -22,6 +22,7 @@ def with_names(dump: Reduced) -> Reduced:
     version = dump.flight.get("version")
     if dump.is_trace or (version and version >= NAMED_SINCE) or not _is_numbered(dump):
         return dump
+    dump.is_old = True
     names: dict[str, Pg] = {DEFAULT_NUMBER: DEFAULT_PG}
     config = []
     for entry in sorted(dump.flight.get("pg_config") or (), key=lambda entry: int(entry["pg_name"])):

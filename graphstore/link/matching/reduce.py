@@ -50,6 +50,7 @@ class Reduced:
     record: Ints
     start: Ints
     local_ids: dict[int, int] = field(default_factory=dict)  # pg_id → place in `pgs`
+    is_old: bool = False  # before 2.0: one number counts collectives, sends and recvs
 
     @property
     def size(self) -> int:

@@ -149,7 +149,7 @@ def _batch(edges: list[Edge], waiting: Waiting) -> list[tuple[Edge, Side, int]]:
 def _call_waits(matched: Matched, key: CallKey, waiting: dict[int, Waiting]) -> Waits:
     """Return whom a collective waits for: members that never made it, or that are held up before it."""
     cell = matched.cell(key[1])
-    if matched.is_entered[cell] or matched.group.is_split:
+    if matched.is_entered[cell] or not matched.calls.is_comparable:
         return {}
     pattern = matched.pattern_at(cell)
     waits = {

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from graphstore.link.matching import RankDump, match_dumps
-from tests.data.flight import Row, call, dump
+from tests.data.flight import Row, call, dump, recv, send
 
 
 def _old(rank: int, calls: list[Row], groups: dict[str, list[int] | None]) -> RankDump:
@@ -55,3 +55,19 @@ def test_names_of_newer_dumps_stay() -> None:
     dumps = [dump(rank, [call(group="7")], {"7": [0, 1]}) for rank in (0, 1)]
 
     assert match_dumps(dumps).jobs[0].collectives["group"].to_list() == ["7[0-1]"]
+
+
+def test_numbers_that_count_sends_too_are_not_compared() -> None:
+    """Rank 0 made a send before its second collective, which is therefore its third call."""
+    groups: dict[str, list[int] | None] = {"0": [0, 1, 2]}
+    sends = [call(), send(0, 1), call(size=8, collective_seq_id=3)]
+    recvs = [call(), recv(0, 1), call(size=8, collective_seq_id=3)]
+
+    calls = [sends, recvs, [call(), call(size=8)]]
+
+    (job,) = match_dumps(_old(rank, rows, groups) for rank, rows in enumerate(calls)).jobs
+
+    assert set(job.collectives["verdict"]) == {"UNDECIDED"}
+    assert "NUMBERS_MIXED group 0: collectives are counted together with sends and recvs" in job.notes
+    assert job.p2p["verdict"].to_list() == ["MATCHED"]
+    assert (job.healthy, job.culprits) == (None, [])
