@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def read(file: Path, value: Any, *, form: str = "pickle", protocol: int = 2, **l
         if form == "pickle"
         else json.dumps(value).encode()
     )
-    records = read_file(str(file), Settings(store="", **limits), explicit=True)
+    records = read_file(str(file), replace(Settings(store=""), **limits), explicit=True)
     records.tally.check(str(file))
     return records
 

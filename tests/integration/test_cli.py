@@ -253,7 +253,7 @@ def test_a_query_that_writes_is_refused(demo: Archive) -> None:
 @pytest.mark.parametrize("text", [FOREVER, UNSTOPPABLE])
 def test_a_query_past_its_time_ends_with_124(text: str, demo: Archive) -> None:
     """The time limit ends the process, also where the engine does not stop by itself."""
-    demo.fails("query", text, "--timeout", "0.05", code=124)
+    demo.fails("query", text, "--timeout", "0.001", code=124)
 
 
 def test_an_interrupt_ends_with_130(demo: Archive) -> None:
