@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ def dump(*entries: Value, **more: Any) -> Value:
     return made | more
 
 
-def read(file: Path, value: Any, *, form: str = "pickle", protocol: int = 2, **limits: int) -> FileRecords:
+def read(file: Path, value: Any, *, form: str = "pickle", protocol: int = 2, **limits: Any) -> FileRecords:
     """Write `value` to a file and return what the reader makes of it; its ledger must balance."""
     file.write_bytes(
         value
@@ -81,7 +80,7 @@ def read(file: Path, value: Any, *, form: str = "pickle", protocol: int = 2, **l
         if form == "pickle"
         else json.dumps(value).encode()
     )
-    records = read_file(str(file), replace(Settings(store=""), **limits), explicit=True)
+    records = read_file(str(file), Settings(store="", **limits), explicit=True)
     records.tally.check(str(file))
     return records
 
