@@ -128,7 +128,7 @@ MUTATIONS: tuple[Callable[[bytes, bytes, random.Random], bytes], ...] = (
 
 
 def most_memory_kb() -> int:
-    """Return the most memory of this process; ru_maxrss would count what its parent held when it started it."""
+    """Return the most memory of this process; ru_maxrss would count what its parent held at its start."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert found is not None
     return int(found[1])
