@@ -18,6 +18,7 @@ from graphstore.model.records import FileRecords, complete, table_schema
 from graphstore.readers.document import Document
 from graphstore.readers.execution_columns import NodeColumns
 from graphstore.readers.execution_nodes import decode_nodes
+from graphstore.readers.rf_ids import rf_id_verdict
 from graphstore.readers.source import Source
 
 KNOWN_SCHEMA = re.compile(r"1\.(0\.[1-4]|1\.[01])(-chakra\.\d+\.\d+\.\d+)?")
@@ -77,15 +78,6 @@ def process_groups(written: list[Any]) -> list[dict[str, Any]]:
     return groups
 
 
-def rf_id_verdict(given: int, rf_ids: pl.Series) -> str:
-    """Return usable, zero (an id that says nothing), absent, or repeated, of `given` ids with these not 0."""
-    if not given:
-        return "absent"
-    if not len(rf_ids):
-        return "zero"
-    return "usable" if rf_ids.n_unique() == len(rf_ids) else "repeated"
-
-
 def _refuse_misfits(path: str, document: Document, columns: NodeColumns) -> None:
     schema = document.members.get("schema")
     where = f"{path}: schema {schema!r}"
@@ -138,6 +130,6 @@ def _facts(
         "recorded_at": time if isinstance(time, str) else None,
         "cut_at": document.cut_at,
         "step_marks": int(host_ops["name"].str.starts_with(STEP_PREFIX).sum()),
-        "rf_id_verdict": rf_id_verdict(columns.rf_ids_given, host_ops["rf_id"].drop_nulls()),
+        "rf_id_verdict": rf_id_verdict(host_ops["rf_id"], columns.rf_ids_given),
         "rank": columns.ranks.pop() if len(columns.ranks) == 1 else None,
     }

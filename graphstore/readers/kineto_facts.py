@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 import polars as pl
 
+from graphstore.readers.rf_ids import rf_id_verdict
+
 KNOWN_SCHEMAS = ("1",)
 STEP_MARK = r"^ProfilerStep#\d+$"
 EARLIEST_DATE_NS = 1_262_304_000_000_000_000  # 2010: a smaller time counts from something else than 1970
@@ -49,23 +51,9 @@ def facts_of(members: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], rf_
         "host": _text(members.get("host_name")),
         "device_name": _text(device.get("name")),
         "step_marks": host["name"].filter(host["name"].str.contains(STEP_MARK)).n_unique(),
-        "rf_id_verdict": rf_id_verdict(host["rf_id"], rf_zeros),
+        "rf_id_verdict": rf_id_verdict(host["rf_id"], rf_zeros) if host.height else "no host ops",
         "lowest_runtime_correlation": tables["runtime_calls"]["correlation"].min(),
     }
-
-
-def rf_id_verdict(rf_ids: pl.Series, zeros: int) -> str:
-    """Return whether record function ids can join host ops to an execution trace.
-
-    usable; repeated (one id on two ops); zero (on every op that has one: 0 means "no id", 2025 and later);
-    absent (2023 and before); or no host ops.
-    """
-    ids = rf_ids.drop_nulls()
-    if not rf_ids.len():
-        return "no host ops"
-    if not ids.len():
-        return "zero" if zeros else "absent"
-    return "usable" if ids.n_unique() == ids.len() else "repeated"
 
 
 def process_groups(members: Mapping[str, Any]) -> list[dict[str, Any]]:
