@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from graphstore.settings import Settings
 from graphstore.store.base import Progress, Statement, Store
 from graphstore.store.ddl import ddl
@@ -11,16 +9,12 @@ from graphstore.store.ddl import ddl
 __all__ = ["Progress", "Statement", "Store", "ddl", "open_store"]
 
 
-def open_store(settings: Settings, on_overrun: Callable[[str], None] | None = None) -> Store:
-    """Return the store that the settings name: a folder, or a Neo4j server; nothing is touched yet.
-
-    `on_overrun` is called with a message when the embedded engine can't stop a query at its time limit; the
-    command line prints it and ends the process with 124. Without it QueryTimeoutError is raised.
-    """
+def open_store(settings: Settings) -> Store:
+    """Return the store that the settings name: a folder, or a Neo4j server; nothing is touched yet."""
     if settings.is_server:
         from graphstore.store.neo4j import Neo4jStore  # each engine's library costs 0.1 s and more to import
 
         return Neo4jStore(settings)
     from graphstore.store.kglite import KgliteStore
 
-    return KgliteStore(settings, on_overrun)
+    return KgliteStore(settings)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,11 +42,10 @@ class KgliteStore:
 
     engine = "kglite"
 
-    def __init__(self, settings: Settings, on_overrun: Callable[[str], None] | None = None) -> None:
-        """Name the folder. `on_overrun` is called for a query the engine can't stop (kglite_engine.run)."""
+    def __init__(self, settings: Settings) -> None:
+        """Name the folder of the archive."""
         self.address = settings.store
         self._settings = settings
-        self._on_overrun = on_overrun
         self._archive = Archive(Path(settings.store).expanduser())
         self._open: OrderedDict[str, tuple[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -89,9 +88,7 @@ class KgliteStore:
         guard.refuse_writes(text)
         limit = guard.time_limit(timeout_s, self._settings)
         cursor = self._graph(run).session().cursor()  # one per call: graphs are not shared between threads
-        return engine.run(
-            cursor, text, {**(parameters or {}), "run": run}, limit, row_limit, on_overrun=self._on_overrun
-        )
+        return engine.run(cursor, text, {**(parameters or {}), "run": run}, limit, row_limit)
 
     def change_run(self, run: str, statements: Sequence[Statement]) -> list[pl.DataFrame]:
         """Run writing statements in order and save once: all of them or, on any error, none.

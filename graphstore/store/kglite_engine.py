@@ -154,14 +154,13 @@ def run(
     parameters: Mapping[str, Any],
     timeout_s: float,
     row_limit: int | None = None,
-    on_overrun: Callable[[str], None] | None = None,
 ) -> pl.DataFrame:
     """Return the rows of one statement.
 
     The engine stops most statements at the time limit, but not all (a correlated EXISTS with a scan of its
-    own, a long IN list). Such a one is left behind on its thread: `on_overrun` is called with the message
-    (the command line ends the process there); without it QueryTimeoutError is raised and the thread goes on
-    until its statement or the process ends. Raises QueryError for a wrong statement.
+    own, a long IN list). Such a one is left behind on its thread, which goes on until its statement or the
+    process ends: QueryTimeoutError is raised here, and the command line ends the process on it. Raises
+    QueryError for a wrong statement.
     """
     options: dict[str, Any] = {
         "params": dict(parameters),
@@ -170,7 +169,7 @@ def run(
     }
     if row_limit is not None:
         options["row_limit"] = row_limit + 1
-    answer = _within(lambda: graph.cypher(text, **options), timeout_s, on_overrun)
+    answer = _within(lambda: graph.cypher(text, **options), timeout_s)
     for warning in answer.warnings:
         if "default ceiling" in warning:
             raise QueryError(
@@ -181,7 +180,7 @@ def run(
     return values.frame(names, [_plain_column(answer.column(name)) for name in names])
 
 
-def _within(call: Callable[[], Any], timeout_s: float, on_overrun: Callable[[str], None] | None) -> Any:
+def _within(call: Callable[[], Any], timeout_s: float) -> Any:
     """Return what `call` returns, waiting little longer than its time limit; errors as run() names them."""
     box: list[Any] = []
 
@@ -195,10 +194,10 @@ def _within(call: Callable[[], Any], timeout_s: float, on_overrun: Callable[[str
     thread.start()
     thread.join(timeout_s + OVERRUN_S)
     if not box:
-        message = f"the query ran past its limit of {timeout_s:g} s and the engine could not stop it"
-        if on_overrun is not None:
-            on_overrun(message)
-        raise QueryTimeoutError(f"{message}; narrow it, or raise the limit (--timeout)")
+        raise QueryTimeoutError(
+            f"the query ran past its limit of {timeout_s:g} s and the engine could not stop it; "
+            "narrow it, or raise the limit (--timeout)"
+        )
     if isinstance(box[0], BaseException):
         raise _statement_error(box[0], timeout_s) from box[0]
     return box[0]

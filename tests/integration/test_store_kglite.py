@@ -330,7 +330,7 @@ ENDLESS = (
 )
 
 
-def asked_without_end(store: KgliteStore, hook: str) -> subprocess.CompletedProcess[str]:
+def asked_without_end(store: KgliteStore, on_timeout: str) -> subprocess.CompletedProcess[str]:
     """Run a process that asks ENDLESS with a limit of 0.2 s and then, if it still lives, another question."""
     store.write_run(small_run("many", store.allocate_run_no(), ops=25_000))
     script = f"""
@@ -338,14 +338,14 @@ def asked_without_end(store: KgliteStore, hook: str) -> subprocess.CompletedProc
         from graphstore.errors import QueryTimeoutError
         from graphstore.settings import Settings
         from graphstore.store import open_store
-        def end(message):
-            print(message, file=sys.stderr, flush=True)
+        def end(error):
+            print(error, file=sys.stderr, flush=True)
             os._exit(124)
-        store = open_store(Settings(store={store.address!r}), on_overrun={hook})
+        store = open_store(Settings(store={store.address!r}))
         try:
             store.query("many", {ENDLESS!r}, timeout_s=0.2)
         except QueryTimeoutError as error:
-            print(error)
+            {on_timeout}(error)
         print(store.query("small", "MATCH (n:Op) RETURN count(n) AS n")["n"].to_list())
     """
     return subprocess.run(
@@ -355,7 +355,7 @@ def asked_without_end(store: KgliteStore, hook: str) -> subprocess.CompletedProc
 
 def test_a_query_the_engine_cannot_stop_is_left_behind(filled: KgliteStore) -> None:
     """QueryTimeoutError comes soon after the limit; the store goes on answering, and the process can end."""
-    done = asked_without_end(filled, hook="None")
+    done = asked_without_end(filled, on_timeout="print")
 
     message, answer = done.stdout.splitlines()
     assert "the engine could not stop it" in message
@@ -364,8 +364,8 @@ def test_a_query_the_engine_cannot_stop_is_left_behind(filled: KgliteStore) -> N
 
 
 def test_the_command_line_may_end_the_process_instead(filled: KgliteStore) -> None:
-    """The hook gets the message; what it does (print, os._exit(124)) is its own."""
-    done = asked_without_end(filled, hook="end")
+    """Whoever gets the error may end the process on it, as the command line does (print, os._exit(124))."""
+    done = asked_without_end(filled, on_timeout="end")
 
     assert done.returncode == 124
     assert done.stderr.startswith("the query ran past its limit of 0.2 s")
