@@ -18,6 +18,7 @@ from graphstore.model.records import FileRecords, complete, table_schema
 from graphstore.readers.document import Document
 from graphstore.readers.execution_columns import NodeColumns
 from graphstore.readers.execution_nodes import decode_nodes
+from graphstore.readers.groups import count, group_members
 from graphstore.readers.rf_ids import rf_id_verdict
 from graphstore.readers.source import Source
 
@@ -64,12 +65,13 @@ def process_groups(written: list[Any]) -> list[dict[str, Any]]:
     for entry in written:
         if not isinstance(entry, dict) or "pg_name" not in entry:
             continue
-        ranks = entry.get("ranks") or list(range(int(entry.get("group_size") or 0)))
+        size = count(entry.get("group_size"))
+        ranks = group_members(entry.get("ranks"), size)
         group = {
             "pg_name": str(entry["pg_name"]),
             "pg_desc": entry.get("pg_desc"),
-            "ranks": sorted(int(rank) for rank in ranks),
-            "group_size": entry.get("group_size") or len(ranks),
+            "ranks": ranks,
+            "group_size": size or len(ranks),
             "backend": entry.get("backend_config"),
             "origin": "et_init",
         }

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 import polars as pl
 
+from graphstore.readers.groups import count, group_members, integer, listed_ranks, parsed
 from graphstore.readers.rf_ids import rf_id_verdict
 
 KNOWN_SCHEMAS = ("1",)
@@ -22,7 +22,7 @@ EARLIEST_DATE_NS = 1_262_304_000_000_000_000  # 2010: a smaller time counts from
 
 def base_ns(members: Mapping[str, Any]) -> int:
     """Return baseTimeNanoseconds, to which times are relative; 0 where the file has none (before 2024)."""
-    return _integer(members.get("baseTimeNanoseconds")) or 0
+    return integer(members.get("baseTimeNanoseconds")) or 0
 
 
 def facts_of(members: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], rf_zeros: int) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def facts_of(members: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], rf_
         "kind": "kineto",
         "schema": None if schema is None else str(schema),
         "schema_known": None if schema is None else str(schema) in KNOWN_SCHEMAS,
-        "rank": _count(job.get("rank")),
-        "world_size": _count(job.get("world_size")) or None,
+        "rank": count(job.get("rank")),
+        "world_size": count(job.get("world_size")) or None,
         "backend": _text(job.get("backend")),
         "pid": pids[0] if pids else None,
         "host_pids": sorted(pids),
@@ -63,23 +63,19 @@ def process_groups(members: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     listed = _distributed(members).get("pg_config")
     if isinstance(listed, str):
-        listed = _parsed(listed)
+        listed = parsed(listed)
     if not isinstance(listed, list):
         return []
     return [_group(entry) for entry in listed if isinstance(entry, dict) and entry.get("pg_name") is not None]
 
 
 def _group(entry: Mapping[str, Any]) -> dict[str, Any]:
-    size = _count(entry.get("pg_size"))
-    ranks = entry.get("ranks")
-    if isinstance(ranks, str):
-        ranks = _parsed(ranks)
-    known = sorted(rank for rank in ranks if isinstance(rank, int)) if isinstance(ranks, list) else []
+    size = count(entry.get("pg_size"))
     return {
         "pg_name": str(entry["pg_name"]),
         "pg_desc": _text(entry.get("pg_desc")),
-        "ranks": known or list(range(size or 0)),
-        "group_size": size if size is not None else len(known) or None,
+        "ranks": group_members(entry.get("ranks"), size),
+        "group_size": size if size is not None else len(listed_ranks(entry.get("ranks"))) or None,
         "backend": _text(entry.get("backend_config")),
         "origin": "kineto",
     }
@@ -97,26 +93,6 @@ def _recorded_at(tables: Mapping[str, pl.DataFrame]) -> str | None:
 def _distributed(members: Mapping[str, Any]) -> Mapping[str, Any]:
     info = members.get("distributedInfo")
     return info if isinstance(info, dict) else {}
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return None
-
-
-def _integer(value: Any) -> int | None:
-    """Return an int that is written as one or as its text; None for anything else."""
-    if isinstance(value, str) and value.lstrip("-").isdecimal():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _count(value: Any) -> int | None:
-    """Return an int that is not negative (-1 stands for "not set"), else None."""
-    number = _integer(value)
-    return number if number is not None and number >= 0 else None
 
 
 def _text(value: Any) -> str | None:
