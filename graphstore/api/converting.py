@@ -46,9 +46,7 @@ def convert(
     """
     found = readers.find_files(paths, recursive=False)
     with opened(settings) if keep else scratch_store(settings) as store:
-        imported = import_files(
-            store, found.files, set(found.explicit), options, settings, found.skipped_folders, progress
-        )
+        imported = import_files(store, found, options, settings, progress)
         return _finish(store, imported, out, progress)
 
 
@@ -75,7 +73,7 @@ def demo(out: Path | None, settings: Settings) -> DemoResult:
     """
     with tempfile.TemporaryDirectory(prefix="graphstore-demo-") as scratch, scratch_store(settings) as store:
         found = readers.find_files([str(TRACES)], recursive=False)
-        imported = import_files(store, found.files, set(), ImportOptions(run="demo"), settings)
+        imported = import_files(store, found, ImportOptions(run="demo"), settings)
         before = _reached(store, imported.run)
         converted = _finish(store, imported, out or Path(scratch), None)
         after = _reached(store, imported.run)

@@ -114,7 +114,7 @@ def hang_files(
     read, RankError when the rank of a trace cannot be told, UsageError for a flag that names no file.
     """
     found = readers.find_files(paths)
-    records = readers.read_files(found.files, settings, set(found.explicit), progress)
+    records = readers.read_files(found.files, settings, found.explicit, progress)
     readers.assign_ranks(records, dict(rank_flags or {}))
     _refuse_code(records)
     problems = [str(record.facts["problem"]) for record in records if record.facts.get("problem")]
@@ -123,7 +123,7 @@ def hang_files(
         dumps, source = _traces(records), "traces"
     if not dumps:
         raise nothing_readable(records, WANTED)
-    return HangResult(match_dumps(dumps), source, problems, list(found.skipped_folders))
+    return HangResult(match_dumps(dumps), source, problems, found.skipped_folders)
 
 
 def _refuse_code(records: Sequence[FileRecords]) -> None:

@@ -78,10 +78,7 @@ def import_runs(
     with closing(open_store(settings)) as store:
         if recursive:
             return _import_folders(store, found, options, settings, progress)
-        skipped = found.skipped_folders
-        return Imports(
-            [import_files(store, found.files, found.explicit, options, settings, skipped, progress)]
-        )
+        return Imports([import_files(store, found, options, settings, progress)])
 
 
 def _import_folders(
@@ -100,7 +97,8 @@ def _import_folders(
     without_trace: list[NoTraceError] = []
     for folder, files in folders.items():
         try:
-            done.runs.append(import_files(store, files, found.explicit, options, settings, (), progress))
+            given = readers.FoundFiles(files, found.explicit)
+            done.runs.append(import_files(store, given, options, settings, progress))
         except NoTraceError as error:
             without_trace.append(error)
         except InputError as error:
@@ -112,30 +110,28 @@ def _import_folders(
 
 def import_files(
     store: Store,
-    files: Sequence[str],
-    explicit: set[str],
+    found: readers.FoundFiles,
     options: ImportOptions,
     settings: Settings,
-    skipped_folders: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> ImportResult:
-    """Import `files` as one run into an open store; files in `explicit` were named, not found in a folder."""
-    content = ids.content_hash(_sha256(path, settings) for path in files)
-    run = _run_id(files, options.run, content)
+    """Import the files found as one run into an open store; the same files a second time change nothing."""
+    content = ids.content_hash(_sha256(path, settings) for path in found.files)
+    run = _run_id(found.files, options.run, content)
     known = next((r for r in store.runs() if r["run"] == run), None)
     if known is not None and known["content_hash"] == content:
-        return ImportResult(run, True, [], {}, [], list(skipped_folders))
+        return ImportResult(run, True, [], {}, [], found.skipped_folders)
     if known is not None:
         raise UsageError(
             f"--run {run}: a run of this id with other files is in the archive. Take another id, or "
             f"`graphstore runs delete {run}` first. Nothing was imported."
         )
-    records = readers.read_files(files, settings, explicit, progress)
+    records = readers.read_files(found.files, settings, found.explicit, progress)
     problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
     graph = link_records(store, run, content, records, options, settings)
     counts = graph.counts()
     store.write_run(graph.handed_over(), progress)
-    return ImportResult(run, False, [r.facts for r in records], counts, problems, list(skipped_folders))
+    return ImportResult(run, False, [r.facts for r in records], counts, problems, found.skipped_folders)
 
 
 def link_records(

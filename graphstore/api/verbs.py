@@ -78,9 +78,7 @@ def check_files(
     """Return the findings on trace files, checked in a graph that is thrown away, and what was read."""
     found = readers.find_files(paths, recursive=False)
     with scratch_store(settings) as store:
-        result = import_files(
-            store, found.files, set(found.explicit), options, settings, found.skipped_folders, progress
-        )
+        result = import_files(store, found, options, settings, progress)
         return queries.check(store, result.run, topic=topic), result
 
 

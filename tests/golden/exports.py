@@ -35,8 +35,8 @@ def texts(name: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "out"
         store = open_store(Settings(store=str(Path(scratch) / "archive")))
-        given = find_files([str(folder)]).files
-        import_files(store, given, set(), ImportOptions(run=name), Settings(store="-"))
+        found = find_files([str(folder)])
+        import_files(store, found, ImportOptions(run=name), Settings(store="-"))
         queries.write_findings(store, name, queries.check(store, name))
         repairs.apply(store, name, repairs.plan(store, name), unsafe=True)
         export_run(store, name, out)

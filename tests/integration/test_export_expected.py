@@ -21,7 +21,7 @@ from graphstore.api.importing import ImportOptions, import_files
 from graphstore.chakra import et_def_pb2
 from graphstore.errors import InputError, UsageError
 from graphstore.export import export_run
-from graphstore.readers import find_files
+from graphstore.readers import FoundFiles, find_files
 from graphstore.settings import Settings
 from graphstore.store import Store
 
@@ -226,7 +226,7 @@ def calls_in(facts: dict[str, Any]) -> int:
 
 def load(store: Store, paths: Sequence[str], run: str = RUN) -> None:
     """Import files as one run."""
-    import_files(store, paths, set(), ImportOptions(run=run), Settings(store="-"))
+    import_files(store, FoundFiles(list(paths)), ImportOptions(run=run), Settings(store="-"))
 
 
 def repair(store: Store) -> None:

@@ -91,7 +91,7 @@ class Archive:
         if names not in self.runs:
             found = readers.find_files([str(self.data / name) for name in names], recursive=False)
             options = ImportOptions(run=f"set-{len(self.runs)}")
-            result = import_files(self.store, found.files, set(found.explicit), options, self.settings)
+            result = import_files(self.store, found, options, self.settings)
             self.runs[names] = result.run
         return self.runs[names]
 

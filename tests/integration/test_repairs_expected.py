@@ -16,7 +16,7 @@ from graphstore import queries, repairs
 from graphstore.api.importing import ImportOptions, import_files
 from graphstore.model.schema import OP_KINDS
 from graphstore.queries import run_query
-from graphstore.readers import find_files
+from graphstore.readers import FoundFiles, find_files
 from graphstore.repairs import Plan
 from graphstore.settings import Settings
 from graphstore.store import Store
@@ -48,7 +48,7 @@ pytestmark = pytest.mark.data
 
 def imported(store: Store, folder: Path) -> None:
     """Import the files of a folder, and keep what the checks find."""
-    import_files(store, find_files([str(folder)]).files, set(), ImportOptions(run=RUN), Settings(store="-"))
+    import_files(store, find_files([str(folder)]), ImportOptions(run=RUN), Settings(store="-"))
     queries.write_findings(store, RUN, queries.check(store, RUN))
 
 
@@ -391,7 +391,7 @@ def test_a_chakra_file_with_cycles_has_none_after_repair(store: Store, data_dir:
     What is proven (no node waits for itself) comes first; the rest is added to the same Repair.
     """
     files = [str(data_dir / "public/chakra_et/feeder_test.0.et")]
-    import_files(store, files, set(), ImportOptions(run=RUN), Settings(store="-"))
+    import_files(store, FoundFiles(files), ImportOptions(run=RUN), Settings(store="-"))
     before = dump(store, RUN)
     assert [f.evidence["cycles"] for f in queries.check(store, RUN) if f.rule == "cycle"] == [417]
 
