@@ -25,9 +25,9 @@ from graphstore.export.order import (
     joint_order,
     pick,
     stream_order,
-    strong_parts,
     topological_order,
 )
+from graphstore.link.parts import strong_parts
 
 ENCLOSING_TOLERANCE_NS = 2  # that of the check for parents that do not enclose their child
 

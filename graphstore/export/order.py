@@ -33,16 +33,6 @@ def pick(values: Ints, places: Ints, otherwise: int) -> Ints:
     return out
 
 
-def strong_parts(count: int, source: Ints, target: Ints) -> Ints:
-    """Return a part number per node; two nodes of one part reach each other. No depth is too deep."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    matrix = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(count, count))
-    _, part = connected_components(matrix.tocsr(), directed=True, connection="strong")
-    return np.asarray(part, dtype=np.int64)
-
-
 def topological_order(count: int, source: Ints, target: Ints, priority: Ints) -> Ints:
     """Return all nodes so that every edge leads forward; among those free, the lowest `priority` comes first.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy.optimize import linear_sum_assignment
 
 from graphstore.link.align import Pairs, align
 from graphstore.link.nesting import Bools, Ints
@@ -119,6 +118,8 @@ def _pair_threads(rest: dict[int, pl.DataFrame], free: dict[int, pl.DataFrame]) 
         [np.bincount(part["code"].to_numpy(), minlength=size) for part in side.values()]
         for side in (rest, free)
     ]
+    from scipy.optimize import linear_sum_assignment  # 0.3 s to import, and ids join most files
+
     common = np.array([[np.minimum(a, b).sum() for b in counts[1]] for a in counts[0]])
     chosen = zip(*linear_sum_assignment(common, maximize=True), strict=True)
     return [(tids[i], threads[j]) for i, j in chosen if common[i, j]]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+
+from graphstore.link.parts import strong_parts
 
 Ints = npt.NDArray[np.int64]
 
@@ -56,24 +56,16 @@ def cycles(edges: Edges) -> list[Cycle]:
     if not len(sources):
         return []
     nodes = np.unique(np.concatenate([sources, targets]))
-    count, labels = _strongly_connected(nodes, sources, targets)
-    if count == len(nodes):
+    source_places, target_places = np.searchsorted(nodes, sources), np.searchsorted(nodes, targets)
+    labels = strong_parts(len(nodes), source_places, target_places)
+    inside = labels[source_places] == labels[target_places]
+    if not inside.any():
         return []
-    inside = labels[np.searchsorted(nodes, sources)] == labels[np.searchsorted(nodes, targets)]
     following = _following(sources[inside], targets[inside], types[inside])
     sizes = np.bincount(labels)
     smallest = nodes[np.unique(labels, return_index=True)[1]]
     starts = sorted((int(smallest[label]), int(size)) for label, size in enumerate(sizes) if size > 1)
     return [_shortest(start, size, following) for start, size in starts]
-
-
-def _strongly_connected(nodes: Ints, sources: Ints, targets: Ints) -> tuple[int, Ints]:
-    """Return the number of strongly connected components, and that of each node, as scipy numbers them."""
-    places = np.searchsorted(nodes, sources), np.searchsorted(nodes, targets)
-    ones = np.ones(len(sources), dtype=np.int8)
-    graph = coo_matrix((ones, places), shape=(len(nodes), len(nodes)))
-    count, labels = connected_components(graph, directed=True, connection="strong")
-    return int(count), np.asarray(labels, dtype=np.int64)
 
 
 def _following(sources: Ints, targets: Ints, types: npt.NDArray[Any]) -> dict[int, list[tuple[int, str]]]:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from graphstore.link.parts import strong_parts
 from graphstore.repairs.change import Change, Fault
 from graphstore.repairs.tree import Bools, Ints
 
@@ -88,11 +87,9 @@ def cycles_of(count: int, edges: Edges, alive: Bools) -> Ints:
 
     An edge from a node to itself is no part of a larger cycle and is not counted here.
     """
-    src, dst = edges.src[alive], edges.dst[alive]
-    matrix = coo_array((np.ones(len(src), np.int8), (src, dst)), shape=(count, count)).tocsr()
-    _, part = connected_components(matrix, directed=True, connection="strong")
+    part = strong_parts(count, edges.src[alive], edges.dst[alive])
     inside = alive & (part[edges.src] == part[edges.dst]) & (edges.src != edges.dst)
-    return np.where(inside, part[edges.src], -1).astype(np.int64)
+    return np.where(inside, part[edges.src], -1)
 
 
 def _droppable(nodes: OrderNodes, edges: Edges) -> Bools:

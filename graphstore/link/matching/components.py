@@ -10,10 +10,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from graphstore.link.matching.waiting import CallKey, WaitGraph
+from graphstore.link.parts import strong_parts
 
 Source = CallKey | int  # a call that waits, or a rank that waits in a send or recv
 
@@ -48,10 +47,8 @@ def find_sinks(graph: WaitGraph) -> list[Sink]:
     if not pairs:
         return []
     source, target = np.array(pairs).T
-    shape = (len(nodes), len(nodes))
-    links = coo_matrix((np.ones(source.size, dtype=np.int8), (source, target)), shape=shape)
-    number, part = connected_components(links, directed=True, connection="strong")
-    has_way_out = np.zeros(number, dtype=np.bool_)
+    part = strong_parts(len(nodes), source, target)
+    has_way_out = np.zeros(len(nodes), dtype=np.bool_)  # by part: there are no more parts than nodes
     has_way_out[part[source[part[source] != part[target]]]] = True
     ranks: dict[int, list[int]] = {}
     for node, place in nodes.items():

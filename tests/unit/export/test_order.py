@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphstore.export.order import strong_parts, topological_order
+from graphstore.export.order import topological_order
 
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20)
 
@@ -48,16 +48,6 @@ def test_a_cycle_has_no_order() -> None:
 
     with pytest.raises(ValueError, match="3 of 3 nodes lie in or behind a cycle"):
         topological_order(3, source, target, np.arange(3))
-
-
-def test_nodes_that_reach_each_other_are_one_part() -> None:
-    """0, 1 and 2 form a ring; 3 hangs off it."""
-    source, target = columns([(0, 1), (1, 2), (2, 0), (2, 3)])
-
-    part = strong_parts(4, source, target)
-
-    assert len({part[0], part[1], part[2]}) == 1
-    assert part[3] != part[0]
 
 
 def test_a_deep_chain_is_ordered_without_recursion() -> None:
