@@ -21,7 +21,8 @@ from graphstore.chakra.et_def_pb2 import GlobalMetadata, Node, NodeType
 from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
 from graphstore.export.dependencies import Dependencies
-from graphstore.export.order import GROUP_INIT, NONE, Ints, pick
+from graphstore.export.order import NONE, Ints, pick
+from graphstore.model.markers import GROUP_INIT
 
 SCHEMA_VERSION = "0.0.4"
 FIRST_ID = 1  # proto3 leaves 0 off the wire, and some readers take it for "none"

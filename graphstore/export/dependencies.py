@@ -15,7 +15,6 @@ import polars as pl
 
 from graphstore.export.columns import RankColumns
 from graphstore.export.order import (
-    GROUP_INIT,
     NEVER,
     NONE,
     Bools,
@@ -28,6 +27,7 @@ from graphstore.export.order import (
     topological_order,
 )
 from graphstore.link.parts import strong_parts
+from graphstore.model.markers import GROUP_INIT
 
 ENCLOSING_TOLERANCE_NS = 2  # that of the check for parents that do not enclose their child
 

@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from graphstore.model.markers import GROUP_INIT, PROCESS_ROOTS, THREAD_ROOTS
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 NONE = -1
 NEVER = -(1 << 62)  # earlier than every start: ops that nothing places in time
-PROCESS_ROOTS = ("[pytorch|profiler|execution_trace|process]", "[pytorch|profiler|execution_graph|process]")
-THREAD_ROOTS = ("[pytorch|profiler|execution_trace|thread]", "[pytorch|profiler|execution_graph|thread]")
-GROUP_INIT = "## process_group:init ##"
 
 
 def pick(values: Ints, places: Ints, otherwise: int) -> Ints:

@@ -20,6 +20,7 @@ import polars as pl
 from graphstore.errors import RunMismatchError
 from graphstore.link.name_order import match_by_name_order
 from graphstore.link.nesting import Bools, Ints
+from graphstore.model.markers import GROUP_INIT, PROCESS_ROOTS, THREAD_ROOTS
 
 # Of ids that meet, this share of names must agree; in files of one run all do, in others it is chance.
 LEAST_AGREEMENT = 0.5
@@ -27,8 +28,6 @@ LEAST_AGREEMENT = 0.5
 DATE_SLACK_NS = 38 * 3600 * 10**9  # a day, and 14 h of time zone
 EARLIEST_CLOCK_NS = 946_684_800 * 10**9  # year 2000: lower times are no wall clock
 
-ROOT_NAME = r"^\[pytorch\|profiler\|execution_(trace|graph)\|(process|thread)\]$"
-GROUP_INIT_NAME = "## process_group:init ##"
 
 FROM_KINETO = ("process", "thread", "external_id", "category", "start_ns", "duration_ns")
 
@@ -86,7 +85,7 @@ def could_be_seen(et: pl.DataFrame) -> Bools:
     Not the process and thread roots, which are no ops, nor process_group:init, which the observer writes as
     it starts, outside of what Kineto records.
     """
-    no_op = pl.col("name").str.contains(ROOT_NAME) | (pl.col("name") == GROUP_INIT_NAME)
+    no_op = pl.col("name").is_in([*PROCESS_ROOTS, *THREAD_ROOTS, GROUP_INIT])
     return et.select(~no_op).to_series().to_numpy()
 
 

@@ -10,8 +10,7 @@ import polars as pl
 
 from graphstore.link.forest import nearest_marked
 from graphstore.link.nesting import TOLERANCE_NS, Ints
-
-STEP_NAME = r"^ProfilerStep#(\d+)$"
+from graphstore.model.markers import STEP_NAME
 
 
 def step_numbers(host: pl.DataFrame, parent: Ints) -> pl.Series:

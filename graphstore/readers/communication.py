@@ -25,10 +25,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphstore.model.collectives import P2P_KINDS, collective_kind
+from graphstore.model.markers import GROUP_INIT
 
-INIT_NAME = "## process_group:init ##"
 RECORD_NAME = "record_param_comms"
-COMM_NAME = re.compile(rf"c10d::|(?:gloo|mpi|[a-z]*ccl|ucc):|{RECORD_NAME}$|{re.escape(INIT_NAME)}$")
+COMM_NAME = re.compile(rf"c10d::|(?:gloo|mpi|[a-z]*ccl|ucc):|{RECORD_NAME}$|{re.escape(GROUP_INIT)}$")
 TENSOR_TYPE = re.compile(r"Tensor\(([^()]*)\)")
 TENSOR_PARTS = 6  # [tensor id, storage id, offset, numel, itemsize, device]
 
@@ -63,7 +63,7 @@ def comm_args(
     attributes: dict[str, Any],
 ) -> dict[str, Any]:
     """Return what the communication node called `name` records; its keys are explained above."""
-    if name == INIT_NAME:
+    if name == GROUP_INIT:
         return {"op_name": "process_group:init"}
     if name == RECORD_NAME:
         found = _recorded(inputs)

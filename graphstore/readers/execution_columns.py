@@ -18,8 +18,9 @@ import polars as pl
 from msgspec import UNSET, Raw, UnsetType
 
 from graphstore.model.collectives import collective_kind, collective_kind_of_kernel, is_collective_kernel
+from graphstore.model.markers import GROUP_INIT
 from graphstore.model.records import complete, empty, table_schema
-from graphstore.readers.communication import COMM_NAME, INIT_NAME, RECORD_NAME, comm_args, global_rank
+from graphstore.readers.communication import COMM_NAME, RECORD_NAME, comm_args, global_rank
 from graphstore.readers.execution_nodes import AnyNode, attributes_of, decoded_list, parent_of, values_of
 
 SPACED = r"[,:] |\n"  # JSON text that was written with spaces
@@ -108,7 +109,7 @@ class NodeColumns:
 
     def _communication(self, node: AnyNode, attributes: dict[str, Any]) -> str:
         args = _comm_args(node, node.name, attributes)
-        if node.name == INIT_NAME:
+        if node.name == GROUP_INIT:
             self.groups += _groups_listed(decoded_list(values_of(node)[0]))
         if node.name == RECORD_NAME and (rank := global_rank(args)) is not None:
             self.ranks.add(rank)

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from graphstore.errors import TraceFormatError
+from graphstore.model.markers import PROCESS_ROOTS
 from graphstore.model.records import FileRecords, complete, table_schema
 from graphstore.readers.document import Document
 from graphstore.readers.execution_columns import NodeColumns
@@ -23,7 +24,6 @@ from graphstore.readers.rf_ids import rf_id_verdict
 from graphstore.readers.source import Source
 
 KNOWN_SCHEMA = re.compile(r"1\.(0\.[1-4]|1\.[01])(-chakra\.\d+\.\d+\.\d+)?")
-PROCESS_ROOT = r"^\[pytorch\|profiler\|execution_(trace|graph)\|process\]$"
 PROCESS_ROOT_ID = 1
 STEP_PREFIX = "ProfilerStep#"
 DEFAULT_GROUP = "default_pg"
@@ -103,7 +103,7 @@ def _normalised(columns: NodeColumns) -> tuple[pl.DataFrame, pl.DataFrame]:
     host, device = columns.host_ops(), columns.kernels()
     # A merged trace may number its nodes from 0; then 0 is an id like any other.
     zero_is_id = bool((host["node_id"] == 0).any() or (device["node_id"] == 0).any())
-    is_named = pl.col("name").str.contains(PROCESS_ROOT)
+    is_named = pl.col("name").is_in(PROCESS_ROOTS)
     is_root = is_named | (pl.col("node_id") == PROCESS_ROOT_ID)
     no_parent = is_root & (pl.col("parent_id") == pl.col("node_id"))
     if not zero_is_id:

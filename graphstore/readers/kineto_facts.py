@@ -12,11 +12,11 @@ from typing import Any
 
 import polars as pl
 
+from graphstore.model.markers import STEP_NAME
 from graphstore.readers.groups import count, group_members, integer, listed_ranks, parsed
 from graphstore.readers.rf_ids import rf_id_verdict
 
 KNOWN_SCHEMAS = ("1",)
-STEP_MARK = r"^ProfilerStep#\d+$"
 EARLIEST_DATE_NS = 1_262_304_000_000_000_000  # 2010: a smaller time counts from something else than 1970
 
 
@@ -50,7 +50,7 @@ def facts_of(members: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], rf_
         "recorded_at": _recorded_at(tables),
         "host": _text(members.get("host_name")),
         "device_name": _text(device.get("name")),
-        "step_marks": host["name"].filter(host["name"].str.contains(STEP_MARK)).n_unique(),
+        "step_marks": host["name"].filter(host["name"].str.contains(STEP_NAME)).n_unique(),
         "rf_id_verdict": rf_id_verdict(host["rf_id"], rf_zeros) if host.height else "no host ops",
         "lowest_runtime_correlation": tables["runtime_calls"]["correlation"].min(),
     }

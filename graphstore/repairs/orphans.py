@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from graphstore.model.ids import UID_SHIFT, uid_of
+from graphstore.model.markers import PROCESS_ROOTS
 from graphstore.repairs.change import Change, Fault
-from graphstore.repairs.columns import GLOO, PROCESS_ROOT_NAME, RankOps
+from graphstore.repairs.columns import GLOO, RankOps
 from graphstore.repairs.places import Places
 from graphstore.repairs.tree import NONE, Forest, Ints, nodes_on_cycles
 
@@ -309,7 +310,7 @@ def _created_root(adoption: Adoption) -> Change:
         f"the process root is absent (a process that is killed does not write it); node {node_id} is created",
         {"absent_id": node_id, "children": int((adoption.parent == len(ops)).sum())},
         {"created": None},
-        {"created": {"name": PROCESS_ROOT_NAME, "node_id": node_id, "rank": ops.rank}},
+        {"created": {"name": PROCESS_ROOTS[0], "node_id": node_id, "rank": ops.rank}},
     )
 
 

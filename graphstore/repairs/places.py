@@ -7,17 +7,17 @@ and wrong_parents.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from graphstore.link.forest import nearest_marked
 from graphstore.model.collectives import collective_kind
-from graphstore.repairs.columns import GLOO, PROCESS_ROOT, THREAD_ROOT, RankOps
+from graphstore.model.markers import PROCESS_ROOTS, THREAD_ROOTS
+from graphstore.repairs.columns import GLOO, RankOps
 from graphstore.repairs.tree import NONE, Bools, Ints
 
-C10D = re.compile(r"c10d::")
+C10D = "c10d::"
 # gloo does a reduce_scatter by an all_reduce
 CALL_KINDS_OF_WORKER = {"all_reduce": ("all_reduce", "reduce_scatter")}
 
@@ -30,7 +30,7 @@ class Places:
         self._ops = ops
         self._encloser = _recorded_encloser(ops.encloser, recorded)
         self._calls = _calls_by_kind(ops)
-        roots = ops.named(PROCESS_ROOT)
+        roots = ops.named(*PROCESS_ROOTS)
         self.process_roots = frozenset(roots.tolist())
         self.process_root = int(roots[0]) if roots.size else len(ops)
         self._thread_roots = _thread_roots(ops)
@@ -101,7 +101,7 @@ def _calls_by_kind(ops: RankOps) -> dict[str, tuple[Ints, Ints]]:
 
 def _thread_roots(ops: RankOps) -> dict[int, list[int]]:
     """Return {tid: places of its thread roots in ascending node_id}."""
-    roots = ops.named(THREAD_ROOT)
+    roots = ops.named(*THREAD_ROOTS)
     by_tid: dict[int, list[int]] = {}
     for place in roots[np.argsort(ops.node_id[roots], kind="stable")].tolist():
         by_tid.setdefault(int(ops.tid[place]), []).append(place)

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from graphstore.link import link_rank
-from graphstore.link.host_host import GROUP_INIT_NAME
 from graphstore.link.nesting import TOLERANCE_NS
+from graphstore.model.markers import GROUP_INIT
 from graphstore.model.records import RankGraph
 from tests.integration.expected import FOLDER, files_of
 from tests.integration.linked import callers, linked_run, read
@@ -294,7 +294,7 @@ def test_autograd_numbers_make_the_order_of_names_exact(data_dir: Path) -> None:
     by_order = link_rank(0, [et, kineto])
 
     assert by_order.files[1]["link_method"] == "name_order"
-    known = pl.col("node_id").is_not_null() & (pl.col("name") != GROUP_INIT_NAME)
+    known = pl.col("node_id").is_not_null() & (pl.col("name") != GROUP_INIT)
     assert by_order.nodes["HostOp"].filter(known)["start_ns"].equals(proven.filter(known)["start_ns"])
 
 

@@ -13,8 +13,9 @@ from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
 from graphstore.export.dependencies import dependencies
 from graphstore.export.durations import start_and_duration_us
-from graphstore.export.order import GROUP_INIT, Ints
+from graphstore.export.order import Ints
 from graphstore.export.validate import validate_nodes
+from graphstore.model.markers import GROUP_INIT
 from tests.unit.export.ranks import Rows, kernel, op, rank_of, table, timed
 
 GROUPS = '[{"pg_name": "0", "ranks": []}]'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphstore.export.columns import RankColumns
 from graphstore.export.dependencies import Dependencies, dependencies
-from graphstore.export.order import GROUP_INIT
+from graphstore.model.markers import GROUP_INIT
 from tests.unit.export.ranks import PROCESS_ROOT, THREAD_ROOT, kernel, op, rank_of, timed
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from graphstore.link.forest import tops
+from graphstore.model.markers import PROCESS_ROOTS, THREAD_ROOTS
 from graphstore.repairs.change import Change
-from graphstore.repairs.columns import PROCESS_ROOT_NAME, RankOps, rank_ops
+from graphstore.repairs.columns import RankOps, rank_ops
 from graphstore.repairs.tree import NONE, Ints, nodes_on_cycles
 
-THREAD_ROOT_NAME = "[pytorch|profiler|execution_trace|thread]"
 FIRST_UID = (1 << 32) + 10
 
 
@@ -33,12 +33,12 @@ class Op:
 
 def process_root() -> Op:
     """Return the process root, node 1."""
-    return Op(1, PROCESS_ROOT_NAME, tid=0)
+    return Op(1, PROCESS_ROOTS[0], tid=0)
 
 
 def thread_root(node_id: int = 2, tid: int = 1, parent: int = 1) -> Op:
     """Return the thread root of `tid`."""
-    return Op(node_id, THREAD_ROOT_NAME, parent=parent, tid=tid)
+    return Op(node_id, THREAD_ROOTS[0], parent=parent, tid=tid)
 
 
 def kineto_only(name: str, start: int, end: int, thread: int = 1) -> Op:
@@ -114,7 +114,7 @@ def _caller(ops: Sequence[Op], place: int, encloser: int | None) -> int | None:
 
 def orphans_of(ops: RankOps) -> Ints:
     """Return the recorded ops with no CTRL edge in that are not the process root."""
-    is_root = np.asarray([name == PROCESS_ROOT_NAME for name in ops.name], dtype=np.bool_)
+    is_root = np.asarray([name == PROCESS_ROOTS[0] for name in ops.name], dtype=np.bool_)
     return np.flatnonzero(ops.recorded & ~ops.called & ~is_root)
 
 
