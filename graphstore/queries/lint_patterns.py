@@ -60,10 +60,14 @@ def problems(given: Sequence[Token]) -> Iterator[Problem]:
     writes = any(clause.word in WRITING for clause in found)
     union = any(clause.word == "UNION" for clause in found)
     scope = Scope()
+    nullable: set[str] = set()
     for index, clause in enumerate(found):
         if clause.word == "UNION":
             scope = Scope()
-        elif clause.word in ("MATCH", "OPTIONAL MATCH", "CREATE", "MERGE"):
+        if clause.word != "WHERE":  # that of an OPTIONAL MATCH sees its own nodes before they can be null
+            nullable = {name for name, variable in scope.variables.items() if variable.optional}
+        yield from _label_tests(clause.tokens, nullable)
+        if clause.word in ("MATCH", "OPTIONAL MATCH", "CREATE", "MERGE"):
             yield from _match(clause, scope)
         elif clause.word == "UNWIND":
             _bind_scalar(clause.tokens[-1].text, scope)
@@ -172,6 +176,14 @@ def _properties(variable: Variable) -> set[str]:
     every |= {name: {p.name for p in label.properties} for name, label in LABEL_BY_NAME.items()}
     labels = variable.labels or tuple(every)
     return set().union(*(every.get(name, set()) for name in labels))
+
+
+def _label_tests(given: Sequence[Token], nullable: set[str]) -> Iterator[Problem]:
+    """`n:Label` of a node that may be null is null to Neo4j, but false to the embedded engine: NOT tells."""
+    for owner, colon, label in zip(given, given[1:], given[2:], strict=False):
+        if owner.text in nullable and colon.text == ":" and label.kind == "word":
+            message = f"{owner.text} of an OPTIONAL MATCH: ask {owner.text}.kind, null when it is absent"
+            yield Problem(owner.line, "optional_label", message)
 
 
 def _accesses(given: Sequence[Token], scope: Scope) -> Iterator[Problem]:

@@ -47,7 +47,7 @@ def check_nothing_half(store: Store, kept: dict[str, list[object]]) -> None:
     assert visible in (["keeper"], ["keeper", "victim"])
     assert contents(store, "keeper") == kept
     if "victim" in visible:
-        assert store.query("victim", "MATCH (n:Op) RETURN count(n) AS n")["n"].to_list() == [OPS]
+        assert store.query("victim", "MATCH (n:Op {run: $run}) RETURN count(n) AS n")["n"].to_list() == [OPS]
 
     again = small_run("victim", store.allocate_run_no(), OPS)
     store.write_run(again)

@@ -84,6 +84,9 @@ BROKEN = {
     "MATCH (n:Op) RETURN n.rank + count(*) AS c ORDER BY c": "mixed_aggregate",
     "MATCH (a:Op)-[:CTRL]->(b) MATCH (a)-[:DATA]->(e) RETURN count(DISTINCT e) AS c": "lone_count",
     "MATCH (a:Op) OPTIONAL MATCH (a)<-[:DATA]-(e) WITH e, count(*) AS x RETURN sum(x) AS s": "optional_group",
+    "MATCH (a:Op) OPTIONAL MATCH (a)-[:DATA]->(e) WITH a, e WHERE NOT e:Kernel RETURN count(a) AS c": (
+        "optional_label"
+    ),
     "MATCH (n:Op) RETURN collect(n.uid) AS a, collect(n.step) AS b": "shifted_collect",
     "MATCH (n:Op) RETURN n.uid AS uid LIMIT 3": "limit_without_order",
     "MATCH (n:Op) WITH n LIMIT 3 RETURN count(*) AS c": "limit_without_order",
@@ -114,6 +117,7 @@ SOUND = [
     "MATCH (n:Op) RETURN collect(n.uid) AS a, collect(coalesce(n.step, -1)) AS b",
     "MATCH (a:Op) MATCH (a)-[:DATA]->(e) WITH e.uid AS e, count(*) AS c RETURN e, c ORDER BY e",
     "MATCH (n:Op) OPTIONAL MATCH (n)<-[:DATA]-(e) RETURN n.uid AS uid, count(e) AS c ORDER BY uid",
+    "MATCH (n:Op) OPTIONAL MATCH (n)<-[:DATA]-(e) WHERE e:Kernel RETURN n.uid AS u, count(e) AS c ORDER BY u",
     "MATCH (n:Op) CALL (n) { MATCH (n)-[:CTRL]->(m) RETURN count(m) AS c } RETURN n.uid AS u ORDER BY u, c",
     "MATCH (n:Op) RETURN CASE WHEN n.rank = 0 THEN 'a' ELSE 'b' END AS side, count(*) AS c ORDER BY side",
     "UNWIND $rows AS r MERGE (n:Op {uid: r.u}) ON CREATE SET n += r.p SET n:HostOp RETURN count(*) AS n",
