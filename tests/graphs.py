@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 
 from graphstore.model.ids import uid_of
 from graphstore.model.records import EdgeTable, RunGraph, complete, edge_frame, node_schema
-from graphstore.model.schema import (
-    LABEL_BY_NAME,
-    OP_KINDS,
-    RELATIONSHIP_TYPES,
-    TYPE_BY_NAME,
-    Property,
-    primary_label,
-)
+from graphstore.model.schema import LABEL_BY_NAME, OP_KINDS, RELATIONSHIP_TYPES, TYPE_BY_NAME, primary_label
+from graphstore.model.schema_types import Property
 from graphstore.store import Store
 
 _FIXED = {"uid", "run", "kind", "fid", "rid"}

@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME, Property
+from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME
+from graphstore.model.schema_types import Property
 from graphstore.model.tally import Tally
 
 POLARS_TYPE: dict[str, Any] = {

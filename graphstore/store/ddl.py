@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from graphstore.model.schema import INDEXES, Index, primary_labels
+from graphstore.model.schema import INDEXES, primary_labels
+from graphstore.model.schema_types import Index
 
 Engine = Literal["kglite", "neo4j"]
 

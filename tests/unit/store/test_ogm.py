@@ -16,7 +16,8 @@ from neomodel import (
 )
 from neomodel.sync_.relationship_manager import RelationshipDefinition
 
-from graphstore.model.schema import INDEXES, OP_KINDS, RELATIONSHIP_TYPES, Property, primary_labels
+from graphstore.model.schema import INDEXES, OP_KINDS, RELATIONSHIP_TYPES, primary_labels
+from graphstore.model.schema_types import Property
 from graphstore.store import ogm
 
 CLASSES: dict[str, Any] = {
