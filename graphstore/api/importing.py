@@ -149,6 +149,7 @@ def link_records(
     if not any(r.facts["kind"] != "not_a_trace" and not r.facts.get("problem") for r in records):
         raise nothing_readable(records, WANTED)
     readers.assign_ranks(records, options.rank_flags)
+    dumps = link.reduce_dumps(records)
     by_rank: dict[int, list[FileRecords]] = defaultdict(list)
     others = []
     for record in records:
@@ -165,7 +166,8 @@ def link_records(
 
     with ThreadPoolExecutor(settings.processes) as pool:  # the work is in polars and numpy, outside the GIL
         ranks = list(pool.map(link_one, sorted(by_rank)))
-    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others)
+    matched = link.match_run(dumps, ranks)
+    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others, matched)
     graph.run["content_hash"] = content
     return graph
 

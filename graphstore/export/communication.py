@@ -30,9 +30,10 @@ P2P: dict[str, tuple[NodeType, str]] = {
 
 
 NO_OP = "call without an op of its own"
+ONLY_RECORDED = "call of a Flight Recorder dump that no trace shows"
 UNKNOWN_KIND = "call of unknown kind, written as COMP"
 UNKNOWN_PEER = "send or recv of unknown peer, written as COMP"
-NOT_WRITTEN = (NO_OP, UNKNOWN_KIND, UNKNOWN_PEER)  # calls that become no communication node
+NOT_WRITTEN = (NO_OP, ONLY_RECORDED, UNKNOWN_KIND, UNKNOWN_PEER)  # calls that become no communication node
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def communications(columns: RankColumns, groups: Groups) -> Communications:
     for call in columns.calls.to_dicts():
         places = [place for place in candidates.get(call["uid"], []) if place not in out.by_place]
         if not places:
-            out.notes[NO_OP] += 1
+            out.notes[ONLY_RECORDED if call["source"] == "flight_recorder" else NO_OP] += 1
             continue
         node = _communication(call, groups, out.notes)
         if node is not None:

@@ -16,8 +16,11 @@ import orjson
 import polars as pl
 
 import graphstore
-from graphstore.link.process_groups import Group
+from graphstore.link import matched_nodes
+from graphstore.link.call_times import CallTimes, call_times
+from graphstore.link.matched_edges import call_edges, member_edges, wait_edges
 from graphstore.link.run_groups import calls_with_groups, run_groups
+from graphstore.link.run_matching import DUMPS, RunMatching, with_recorded_groups
 from graphstore.link.structure import rank_row, stream_rows, thread_rows
 from graphstore.model.ids import content_hash, uid_of
 from graphstore.model.records import EdgeTable, FileRecords, RankGraph, RunGraph, complete, node_schema
@@ -28,25 +31,39 @@ CHAKRA = "ChakraNode"  # its clock is its own: exports count from the start of t
 
 
 def assemble(
-    run: str, run_no: int, name: str, ranks: list[RankGraph], other_files: list[FileRecords]
+    run: str,
+    run_no: int,
+    name: str,
+    ranks: list[RankGraph],
+    other_files: list[FileRecords],
+    matched: RunMatching | None = None,
 ) -> RunGraph:
     """Return the graph of a whole run; `run` is its id, `run_no` its number in the archive.
 
-    Status is left to the store. `created` is now, `content_hash` that of the files given.
+    `matched` are the calls of the ranks put side by side; without it nothing is said across ranks. Status is
+    left to the store. `created` is now, `content_hash` that of the files given.
     """
+    matched = matched or RunMatching()
     ranks = sorted(ranks, key=lambda graph: graph.rank)
-    groups = run_groups(ranks)
-    calls = [calls_with_groups(graph, groups) for graph in ranks]
+    for graph in ranks:
+        graph.nodes["CollectiveCall"] = with_recorded_groups(graph, matched)
+    groups = run_groups(ranks, matched_nodes.group_rows(matched))
+    times = call_times(ranks, matched.places)
+    calls = [_with_waits(graph.rank, calls_with_groups(graph, groups), times) for graph in ranks]
     others = [record.facts for record in other_files]
     structure = _Structure(run, run_no)
     files = structure.add("TraceFile", [fact for graph in ranks for fact in graph.files] + others)
-    rank_uids = structure.add("Rank", [rank_row(graph) for graph in ranks])
+    rank_rows = _rank_rows(ranks, matched, times)
+    rank_uids = structure.add("Rank", rank_rows)
     threads = [row for graph in ranks for row in thread_rows(graph)]
     streams = [row for graph in ranks for row in stream_rows(graph)]
     thread_uids, stream_uids = structure.add("Thread", threads), structure.add("Stream", streams)
     group_uids = structure.add("ProcessGroup", groups)
-    uid_of_rank = dict(zip((graph.rank for graph in ranks), rank_uids, strict=True))
+    uid_of_rank = dict(zip((row["rank"] for row in rank_rows), rank_uids, strict=True))
     uid_of_group = dict(zip((group["group"] for group in groups), group_uids, strict=True))
+    collectives = structure.add_frame("Collective", matched_nodes.collectives(matched, times.collectives))
+    channels = structure.add_frame("Channel", matched_nodes.channels(matched))
+    structure.add("Cause", matched_nodes.causes(matched))
 
     ops = _Ops(run, run_no, structure.places)
     start = 0
@@ -65,14 +82,39 @@ def assemble(
         _edges("IN_RUN", "TraceFile", "Run", [(uid, run) for uid in files], pl.String),
         _edges("IN_RUN", "Rank", "Run", [(uid, run) for uid in rank_uids], pl.String),
         *(_on_rank(label, uids, of_rank, uid_of_rank) for label, uids, of_rank in on_rank),
-        _edges("MEMBER", "Rank", "ProcessGroup", _members(groups, uid_of_rank, uid_of_group)),
-        _in_group(nodes["CollectiveCall"], uid_of_group),
+        member_edges(matched, groups, uid_of_rank, uid_of_group),
+        _in_group("Op", nodes["CollectiveCall"], uid_of_group),
+        _in_group("Collective", collectives, uid_of_group),
+        _in_group("Channel", channels, uid_of_group),
+        *call_edges(matched, ops.call_uids(), collectives, channels),
+        *wait_edges(matched, uid_of_rank, collectives),
     ]
+    own = _run_properties(run, run_no, name, [graph.rank for graph in ranks], facts, origin)
     return RunGraph(
-        _run_properties(run, run_no, name, [graph.rank for graph in ranks], facts, origin),
+        own | matched_nodes.run_facts(matched),
         structure.nodes | nodes,
         [table for table in edges if table.frame.height],
     )
+
+
+def _rank_rows(ranks: Sequence[RankGraph], matched: RunMatching, times: CallTimes) -> list[dict[str, Any]]:
+    """Return the Rank nodes by rank: those that are loaded, and those of whom a dump is missing."""
+    rows = {graph.rank: rank_row(graph) for graph in ranks}
+    for rank, facts in matched_nodes.rank_facts(matched).items():
+        rows[rank] = rows.get(rank, {"name": f"rank {rank}", "rank": rank}) | facts
+    for rank, offset in times.offsets.items():
+        rows[rank] |= {
+            "clock_offset_ns": offset.ns,
+            "clock_offset_calls": offset.calls,
+            "clock_offset_spread_ns": offset.spread_ns,
+        }
+    return [rows[rank] for rank in sorted(rows)]
+
+
+def _with_waits(rank: int, calls: pl.DataFrame, times: CallTimes) -> pl.DataFrame:
+    """Return the calls of a rank with how long each waited for the last member."""
+    own = times.waits.filter(pl.col("rank") == rank).select("n", "wait_ns")
+    return calls.drop("wait_ns").join(own, on="n", how="left", maintain_order="left")
 
 
 class _Structure:
@@ -96,6 +138,16 @@ class _Structure:
         self.nodes[label] = frame
         return uids
 
+    def add_frame(self, label: str, frame: pl.DataFrame) -> pl.DataFrame:
+        """Add the nodes of one label, a row each with the label's properties; return them with their uids."""
+        first = uid_of(self._run_no, self.places)
+        self.places += frame.height
+        self.nodes[label] = frame.with_columns(
+            pl.int_range(first, first + frame.height, dtype=pl.Int64).alias("uid"),
+            pl.lit(self._run).alias("run"),
+        )
+        return self.nodes[label]
+
 
 class _Ops:
     """The ops of all ranks, numbered by uid; `nodes` and `edges` give them when all ranks are in."""
@@ -105,10 +157,12 @@ class _Ops:
         self._next = uid_of(run_no, first)
         self._frames: dict[str, list[pl.DataFrame]] = {label: [] for label in OP_KINDS}
         self._edges: dict[str, list[pl.DataFrame]] = {}
+        self._calls: list[pl.DataFrame] = []
 
     def add(self, graph: RankGraph, comm: pl.DataFrame, file_uids: Sequence[int]) -> None:
         """Add one rank: its n become uids, its file places uids of TraceFiles. `comm` are its calls."""
         files = pl.Series([*file_uids, None], dtype=pl.Int64)
+        self._calls.append(comm.select("rank", "n", (pl.col("n") + self._next).alias("uid")))
         for label, frame in (graph.nodes | {"CollectiveCall": comm}).items():
             at_file = frame["trace_file"].fill_null(len(file_uids))
             numbered = [pl.col(name) + self._next for name in NUMBERED if name in frame.columns]
@@ -128,13 +182,18 @@ class _Ops:
             self._edges.setdefault(kind, []).append(moved)
         self._next += sum(frame.height for frame in (graph.nodes | {"CollectiveCall": comm}).values())
 
+    def call_uids(self) -> pl.DataFrame:
+        """Return rank, n and uid of every communication call."""
+        schema = {"rank": pl.Int64, "n": pl.Int64, "uid": pl.Int64}
+        return pl.concat(self._calls) if self._calls else pl.DataFrame(schema=schema)
+
     def nodes(self) -> tuple[dict[str, pl.DataFrame], int | None]:
         """Return {label: frame} with times since the origin of the run, and that origin (ns) if any."""
         joined = {
             label: pl.concat(frames) if frames else pl.DataFrame(schema=node_schema(label))
             for label, frames in self._frames.items()
         }
-        origin = _earliest([frame for label, frame in joined.items() if label != CHAKRA])
+        origin = _origin(joined)
         chakra_origin = _earliest([joined[CHAKRA]])
         relative = {
             label: frame.with_columns(
@@ -147,6 +206,15 @@ class _Ops:
     def edges(self) -> list[EdgeTable]:
         """Return the edges between ops, one table a type."""
         return [EdgeTable(kind, "Op", "Op", pl.concat(frames)) for kind, frames in self._edges.items()]
+
+
+def _origin(nodes: dict[str, pl.DataFrame]) -> int | None:
+    """Return the earliest start of a trace (ns); without traces that of the dumps, which reach further back."""
+    traced = {label: frame for label, frame in nodes.items() if label != CHAKRA}
+    calls = traced["CollectiveCall"]
+    traced["CollectiveCall"] = calls.filter(pl.col("source") != DUMPS)
+    of_traces = _earliest(list(traced.values()))
+    return _earliest([calls]) if of_traces is None else of_traces
 
 
 def _earliest(frames: Sequence[pl.DataFrame]) -> int | None:
@@ -166,25 +234,13 @@ def _on_rank(label: str, uids: Sequence[int], ranks: Sequence[Any], uid_of_rank:
     return _edges("ON_RANK", label, "Rank", pairs)
 
 
-def _members(
-    groups: Sequence[Group], uid_of_rank: dict[int, int], uid_of_group: dict[str, int]
-) -> list[tuple[int, int]]:
-    """Return (rank, group) for the members whose ranks are loaded."""
-    return [
-        (uid_of_rank[rank], uid_of_group[group["group"]])
-        for group in groups
-        for rank in group["members"]
-        if rank in uid_of_rank
-    ]
-
-
-def _in_group(calls: pl.DataFrame, uid_of_group: dict[str, int]) -> EdgeTable:
+def _in_group(label: str, calls: pl.DataFrame, uid_of_group: dict[str, int]) -> EdgeTable:
     keys = pl.DataFrame(
         {"group": list(uid_of_group), "dst": list(uid_of_group.values())},
         schema={"group": pl.String, "dst": pl.Int64},
     )
     joined = calls.select("uid", "group").join(keys, on="group", maintain_order="left")
-    return EdgeTable("IN_GROUP", "Op", "ProcessGroup", joined.select(pl.col("uid").alias("src"), "dst"))
+    return EdgeTable("IN_GROUP", label, "ProcessGroup", joined.select(pl.col("uid").alias("src"), "dst"))
 
 
 def _run_properties(

@@ -17,6 +17,7 @@ import polars as pl
 from graphstore.errors import InputError
 from graphstore.link import forest, host_device
 from graphstore.link.collectives import find_calls
+from graphstore.link.flight_entries import Joined, join_entries, read_entries
 from graphstore.link.host_host import (
     external_ids,
     match_host_ops,
@@ -48,13 +49,26 @@ def link_rank(rank: int, files: list[FileRecords], allow_mismatch: bool = False)
     launcher = np.where(
         places.launches.call >= 0, at(places.caller, places.launches.call), places.kernel_parent
     )
-    calls = find_calls(tables.host, places.parent, places.encloser, tables.kernels, launcher, groups)
+    found = find_calls(tables.host, places.parent, places.encloser, tables.kernels, launcher, groups)
+    joined = join_entries(found, read_entries(files), tables.host)
+    _note_joins(facts, joined)
+    calls = joined.calls
     graph = RankGraph(rank, files=facts, groups=groups.known())
     for record in files:
         graph.thread_names |= record.thread_names
     graph.nodes = number_nodes(rank, tables, places, calls)
     graph.edges = number_edges(tables, places, calls)
     return graph
+
+
+def _note_joins(facts: list[dict[str, Any]], joined: Joined) -> None:
+    """Note in the facts of the rank's dump how many of its entries are calls of the traces, too.
+
+    Of a process that was dumped twice the first dump is told.
+    """
+    dump = next((fact for fact in facts if fact["kind"] == "flight_recorder"), None)
+    if dump is not None:
+        dump |= {"entries_joined": len(joined.rows), "entry_joins_disagree": joined.disagreeing}
 
 
 def _files_by_role(rank: int, files: Sequence[FileRecords]) -> tuple[int | None, int | None, int | None]:

@@ -18,14 +18,22 @@ from graphstore.model.ids import group_key
 from graphstore.model.records import RankGraph
 
 
-def run_groups(ranks: Sequence[RankGraph]) -> list[Group]:
-    """Return the ProcessGroups of a run as rows, each group once, in order of name and members."""
+def run_groups(ranks: Sequence[RankGraph], matched: Sequence[Group] = ()) -> list[Group]:
+    """Return the ProcessGroups of a run as rows, each group once, in order of name and members.
+
+    `matched` are rows of the groups that matching the ranks found: dumps list groups, too, and shapes of
+    calls may prove a lower bound whole.
+    """
     found: dict[str, Group] = {}
     for graph in ranks:
         for group in graph.groups:
             _join(found, group, [graph.rank] if group["origin"] in LISTED else [])
     for group in _inferred(ranks, list(found.values())):
         _join(found, group, [])
+    for group in matched:
+        known = found.setdefault(group["group"], group)
+        known["complete"] = known["complete"] or group["complete"]
+        known["pg_desc"] = known["pg_desc"] or group["pg_desc"]
     return sorted(found.values(), key=lambda group: (_number_or_text(group["pg_name"]), group["members"]))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 import polars as pl
 
 from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME
@@ -115,6 +116,15 @@ class FileRecords:
     thread_names: dict[tuple[int, int], str] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     flight: dict[str, Any] | None = None
+
+    def close_ledger(self) -> None:
+        """Write the counts into the facts; raises LedgerError when they do not add up."""
+        self.tally.check(self.path)
+        self.facts |= {
+            "records_read": self.tally.read,
+            "kept": self.tally.kept,
+            "left_out": orjson.dumps(self.tally.left_out).decode(),
+        }
 
 
 @dataclass

@@ -65,6 +65,8 @@ TRACE_FILE = (
     p("link_external_names_agree", "int", "of these, with equal names"),
     p("mismatch", "text", "what differs between the partners (pid, date, world size); null when nothing"),
     p("launches_enclosed", "int", "device ops whose launch lies inside a host op of its thread"),
+    p("entries_joined", "int", "on a dump: its entries that are a call of the rank's traces, too"),
+    p("entry_joins_disagree", "int", "entries that time and order join to different calls: to none, then"),
     p(
         "time_link_disagrees",
         "int",
@@ -83,18 +85,21 @@ RANK = (
     p(
         "dump",
         "text",
-        "what its Flight Recorder dump holds: calls, active calls only, nothing; 'no dump' where others have "
-        "one; null without any",
+        "what its Flight Recorder dump holds: 'kept' calls, 'active only', 'none'; 'no file' where others "
+        "have one; null without any",
     ),
     p("first_unfinished", "text", "first call that it has not finished, e.g. all_reduce #6; null for none"),
+    p("first_unfinished_group", "text", "process group name of that call"),
     p("first_unfinished_site", "text", "file:line that made that call"),
     p("unfinished", "int", "calls that it has not finished"),
     p(
         "clock_offset_ns",
         "int",
-        "its clock less that of the lowest rank, by the ends of collectives; null where none end together",
+        "its clock less that of the lowest rank, by the ends of collectives: 0 where these come in either "
+        "order, null where none tells",
     ),
     p("clock_offset_calls", "int", "collectives that the offset rests on"),
+    p("clock_offset_spread_ns", "int", "largest less smallest difference found among these"),
 )
 
 THREAD_NODE = (
@@ -126,7 +131,12 @@ PROCESS_GROUP = (
     p("members", "list[int]", "global ranks, sorted"),
     p("group_size", "int", "members as recorded"),
     p("backend", "text", "backend as recorded"),
-    p("origin", "text", "where the membership was read: et_init, kineto, communication, inferred"),
+    p(
+        "origin",
+        "text",
+        "where the membership was read or what proves it: pg_config, et_init, kineto, communication, peer, "
+        "unnamed_pg_config, inferred_default, inferred, the last two with +shapes where calls prove the size",
+    ),
     p("complete", "bool", "whether members is the whole set, not a lower bound"),
     p("listed_by", "list[int]", "ranks whose files list the group"),
 )

@@ -34,7 +34,6 @@ from graphstore.readers.flight_pickle import MOST_CONTAINERS, DumpRefusedError, 
 from graphstore.readers.ranks import rank_in_dump_name
 from graphstore.readers.source import Source
 
-NOT_IN_GRAPH = "matched by `hang`, not in the graph yet"
 NEWEST_VERSION = (2, 10)
 PARTS = {"entries", "pg_config", "version"}
 DEFAULT_GROUP = ("0", "default_pg")
@@ -92,8 +91,7 @@ def _read(source: Source) -> FileRecords:
         "world_size": _world_size(groups),
         "rank": proven_rank(candidates),
     }
-    tally = Tally(entries.height)
-    tally.leave_out(NOT_IN_GRAPH, entries.height)
+    tally = Tally(entries.height, entries.height)
     for reason, count in left_out.items():
         tally.read += count
         tally.leave_out(reason, count)

@@ -25,6 +25,7 @@ SLOT_BY_KIND = {
     "flight_recorder": "Flight Recorder dump",
 }
 DUMP = SLOT_BY_KIND["flight_recorder"]  # holds no rank of its own, and may stay without one
+NO_RANK = "the rank of the dump is not known"
 RANK_WORD = re.compile(r"(?:rank|worker)[-_.]?(\d+)", re.IGNORECASE)
 DATE = re.compile(r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d(?:[-_T.]?[0-2]\d[-_.:]?[0-5]\d[-_.:]?[0-5]\d)?")
 VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
@@ -51,6 +52,9 @@ def assign_ranks(records: Sequence[FileRecords], flags: dict[str, int]) -> None:
             _set(record, _rank_in_name_of(record, traces), "file_name")
     _assume(traces)
     _refuse_clashes(traces)
+    for record in traces:
+        if record.facts.get("rank") is None:
+            _leave_out(record)
 
 
 def rank_in_name(name: str, pid: int | None = None, alone: bool = False) -> int | None:
@@ -128,6 +132,14 @@ def _from_same_process(traces: Sequence[FileRecords]) -> None:
         if record.facts.get("rank") is None and pid is not None and counts[_slot(record), pid] == 1:
             ranks = known.get(pid, set())
             _set(record, min(ranks) if len(ranks) == 1 else None, "content")
+
+
+def _leave_out(record: FileRecords) -> None:
+    """Take the entries of a dump without a rank out of the ledger's kept: they become no nodes."""
+    tally = record.tally
+    tally.leave_out(NO_RANK, tally.kept)
+    tally.kept = 0
+    record.close_ledger()
 
 
 def _assume(traces: Sequence[FileRecords]) -> None:

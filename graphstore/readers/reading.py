@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from graphstore.errors import InputError, TraceFormatError
 from graphstore.model.records import FileRecords
 from graphstore.readers.chakra_trace import read_chakra_trace
@@ -51,12 +49,7 @@ def read_file(path: str, settings: Settings, explicit: bool) -> FileRecords:
     except InputError as error:
         facts = {"path": path, "name": Path(path).name, "kind": detected.kind}
         records = broken(path, facts, str(error))
-    records.tally.check(path)
-    records.facts |= {
-        "records_read": records.tally.read,
-        "kept": records.tally.kept,
-        "left_out": orjson.dumps(records.tally.left_out).decode(),
-    }
+    records.close_ledger()
     return records
 
 

@@ -6,9 +6,9 @@ The rule above all rules: say only what the files prove. Order of the steps: mat
 """
 
 from graphstore.link.matching.deciding import what_decides
-from graphstore.link.matching.evidence import evidence_rows, waits
+from graphstore.link.matching.evidence import evidence_rows, unfinished_text, waits
 from graphstore.link.matching.file_dumps import flight_dumps
-from graphstore.link.matching.host_calls import trace_dumps
+from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
 from graphstore.link.matching.reduce import reduce_dump
@@ -23,8 +23,10 @@ __all__ = [
     "flight_dumps",
     "match_dumps",
     "match_reduced",
+    "numbered_calls",
     "reduce_dump",
     "trace_dumps",
+    "unfinished_text",
     "waits",
     "what_decides",
 ]

@@ -25,9 +25,8 @@ def trace_dumps(ranks: Sequence[RankGraph]) -> list[RankDump]:
 
     Calls whose group or kind is not known cannot be matched and are left out.
     """
-    groups = {group["group"]: group for graph in ranks for group in graph.groups}
-    calls = {graph.rank: _calls(graph, groups) for graph in ranks}
-    numbered = _by_order(calls, groups)
+    groups = _groups(ranks)
+    numbered = numbered_calls(ranks)
     return [
         RankDump(
             ", ".join(sorted(facts["name"] for facts in graph.files)) or f"rank {graph.rank}",
@@ -38,6 +37,25 @@ def trace_dumps(ranks: Sequence[RankGraph]) -> list[RankDump]:
         )
         for graph in ranks
     ]
+
+
+def numbered_calls(ranks: Sequence[RankGraph]) -> dict[int, pl.DataFrame]:
+    """Return {rank: its calls that can be matched}, in the order in which they are, with their numbers.
+
+    Columns are those of CollectiveCall with `n`; sends and recvs have no collective_seq_id.
+    """
+    groups = _groups(ranks)
+    numbered = _by_order({graph.rank: _calls(graph, groups) for graph in ranks}, groups)
+    is_p2p = pl.col("collective_kind").is_in(list(P2P_KINDS))
+    seq = pl.when(~is_p2p).then("collective_seq_id").alias("collective_seq_id")
+    return {
+        rank: calls.filter(is_p2p | pl.col("collective_seq_id").is_not_null()).with_columns(seq)
+        for rank, calls in numbered.items()
+    }
+
+
+def _groups(ranks: Sequence[RankGraph]) -> dict[str, dict[str, Any]]:
+    return {group["group"]: group for graph in ranks for group in graph.groups}
 
 
 def _calls(graph: RankGraph, groups: dict[str, dict[str, Any]]) -> pl.DataFrame:
@@ -72,8 +90,6 @@ def _by_order(calls: dict[int, pl.DataFrame], groups: dict[str, dict[str, Any]])
 
 def _entries(rank: int, calls: pl.DataFrame, groups: dict[str, dict[str, Any]]) -> pl.DataFrame:
     """Return the calls as entries of a recorder without states."""
-    is_p2p = calls["collective_kind"].is_in(list(P2P_KINDS))
-    calls = calls.filter(is_p2p | calls["collective_seq_id"].is_not_null())
     rows = [_entry(rank, row, groups[row["group"]]) for row in calls.iter_rows(named=True)]
     columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
     return frame(_TABLE, columns)
@@ -97,7 +113,7 @@ def _entry(rank: int, call: dict[str, Any], group: dict[str, Any]) -> dict[str, 
         "is_p2p": kind in P2P_KINDS,
         "pg_name": group["pg_name"],
         "pg_desc": group["pg_desc"],
-        "collective_seq_id": None if kind in P2P_KINDS else call["collective_seq_id"],
+        "collective_seq_id": call["collective_seq_id"],
         "source": call["source"],
         "start_ns": call["start_ns"],
         "in_sizes": f"[[{elements['in']}]]" if has_sizes else None,

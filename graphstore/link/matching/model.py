@@ -18,6 +18,10 @@ from graphstore.model.ids import group_key, rank_ranges
 
 # Verdicts of a collective, of matching.md §5; the first three are mismatches.
 MISMATCHES = ("TYPE_MISMATCH", "DTYPE_MISMATCH", "SIZE_MISMATCH")
+# Rules of causes that prove a problem; of the others (no_dump, undecided, in_flight) it is open.
+PROVEN = frozenset(
+    {"desync", "never_called", "behind", "mutual_wait", "order_inversion", *(v.lower() for v in MISMATCHES)}
+)
 HEALTHY_VERDICTS = frozenset({"MATCHED", "SOLVED", "EVICTED", "WINDOW_ENDED", "PROGRESS_DIFF"})
 
 
@@ -113,15 +117,20 @@ class Cause:
     divergence: dict[str, Any] | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_proven(self) -> bool:
+        """Return whether it proves a problem."""
+        return self.rule in PROVEN
+
 
 @dataclass
 class JobMatching:
     """One job, matched.
 
-    `files` are in order of ranks. `collectives`: a row per call that anybody kept; `p2p`: a row per
-    directed edge; `pairs`: a row per send and recv that belong together; `counters`: how far pg_status says
-    each rank came; `windows` {group key: {rank: (first, last, count)}}; `group_of` {(rank, pg_name,
-    pg_desc): group key}, which joins an entry to its collective.
+    `files` are in order of ranks. `collectives`: a row per call that anybody kept; `p2p`: a row per directed
+    edge; `pairs`: a row per send and recv that belong together (places are those of recording); `counters`:
+    how far pg_status says each rank came; `windows` {group key: {rank: (first, last, count)}}; `group_of`
+    {(rank, pg_name, pg_desc): group key}, names as the file has them, which joins an entry to its collective.
     `first_unfinished` {rank: {kind, group, at, op, site, n}}; `waits_for` {rank: {rank: kind}}.
     """
 

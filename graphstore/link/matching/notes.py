@@ -12,8 +12,6 @@ from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import HEALTHY_VERDICTS, MISMATCHES, Cause, short_ranges
 from graphstore.link.matching.reduce import ABSENT, Reduced
 
-_PROVEN = frozenset({"desync", "never_called", "behind", "mutual_wait", "order_inversion"})
-
 
 def is_healthy(job: JobState, causes: list[Cause]) -> bool | None:
     """Return false if a problem is proven, true if every call is settled and nobody is in one, else None."""
@@ -22,7 +20,7 @@ def is_healthy(job: JobState, causes: list[Cause]) -> bool | None:
     }
     edges = [edge for edges in job.edges.values() for edge in edges]
     verdicts |= {edge.verdict for edge in edges}
-    if verdicts & {*MISMATCHES, "INCOMPLETE"} or any(cause.rule in _PROVEN for cause in causes):
+    if verdicts & {*MISMATCHES, "INCOMPLETE"} or any(cause.is_proven for cause in causes):
         return False
     in_flight = any(m.in_flight.any() for m in job.matched.values()) or any(e.in_flight for e in edges)
     unplaced = any(calls.unplaced for calls in job.calls.values())

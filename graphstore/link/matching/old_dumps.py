@@ -30,6 +30,7 @@ def with_names(dump: Reduced) -> Reduced:
         name = names.setdefault(number, _by_members(entry, set(names.values())))
         config.append(entry | {"pg_name": name[0], "pg_desc": name[1]})
     dump.flight = dump.flight | {"pg_config": config}
+    dump.written = dump.pgs
     dump.pgs = [names.get(number, (f"{number} of rank {dump.rank}", "")) for number, _ in dump.pgs]
     return dump
 

@@ -51,6 +51,7 @@ class Reduced:
     start: Ints
     local_ids: dict[int, int] = field(default_factory=dict)  # pg_id → place in `pgs`
     is_old: bool = False  # before 2.0: one number counts collectives, sends and recvs
+    written: list[Pg] = field(default_factory=list)  # `pgs` as the file has them, where that differs
 
     @property
     def size(self) -> int:

@@ -65,6 +65,7 @@ def _stacked(one: Reduced, other: Reduced) -> Reduced:
         file=f"{one.file}, {other.file}",
         groups=[*one.groups, *other.groups],
         pgs=[*one.pgs, *other.pgs],
+        written=[*(one.written or one.pgs), *(other.written or other.pgs)],
         signatures=[*one.signatures, *other.signatures],
         sites=[*one.sites, *other.sites],
         local_ids={**{k: v + len(one.pgs) for k, v in other.local_ids.items()}, **one.local_ids},

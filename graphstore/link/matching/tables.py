@@ -64,6 +64,8 @@ PAIRS: dict[str, Any] = {
     "dst": pl.Int64,
     "send_record_id": pl.Int64,
     "recv_record_id": pl.Int64,
+    "send_place": pl.Int64,
+    "recv_place": pl.Int64,
     "how": pl.String,
 }
 COUNTERS: dict[str, Any] = {
@@ -88,7 +90,9 @@ def tables(job: JobState, graph: WaitGraph, causes: list[Cause]) -> JobMatching:
         files=[name for _, dump in sorted(job.dumps.items()) for name in dump.file.split(", ")],
         groups=sorted(job.groups.items, key=lambda group: (_number_or_text(group.name), group.members)),
         group_of={
-            (rank, *pg): job.groups.items[place].key for (rank, pg), place in job.groups.of_call.items()
+            (rank, *written): job.groups.items[job.groups.of_call[rank, pg]].key
+            for rank, dump in sorted(job.dumps.items())
+            for written, pg in zip(dump.written or dump.pgs, dump.pgs, strict=True)
         },
         causes=causes,
         healthy=is_healthy(job, causes),
@@ -254,6 +258,8 @@ def _pairs(edge: Edge) -> pl.DataFrame:
             "dst": pl.repeat(edge.dst, sent.size, dtype=pl.Int64, eager=True),
             "send_record_id": edge.sends.record[sent],
             "recv_record_id": edge.recvs.record[received],
+            "send_place": edge.sends.place[sent],
+            "recv_place": edge.recvs.place[received],
             "how": pl.repeat(edge.how, sent.size, eager=True),
         },
         schema=PAIRS,

@@ -130,6 +130,7 @@ def test_a_barrier_has_no_bytes_and_that_is_no_note() -> None:
         (call(31, "coalesced"), [("host_op", 31, 1)], "call of unknown kind, written as COMP"),
         (call(31, "send"), [("host_op", 31, 1)], "send or recv of unknown peer, written as COMP"),
         (call(31), [], "call without an op of its own"),
+        (call(31, source="flight_recorder"), [], "call of a Flight Recorder dump that no trace shows"),
     ],
 )
 def test_a_call_that_cannot_be_written_stays_a_computation_and_is_counted(

@@ -69,13 +69,13 @@ def test_an_entry_is_a_row(tmp_path: Path) -> None:
 
 
 def test_facts_and_ledger_of_a_dump(tmp_path: Path) -> None:
-    """The file's version, size of the job, and a record per entry, not in the graph yet."""
+    """The file's version, size of the job, and a record per entry."""
     records = read(tmp_path / "rank_1", dump(entry(0), entry(1)))
 
     facts = records.facts
     assert (facts["kind"], facts["schema"], facts["schema_known"]) == ("flight_recorder", "2.10", True)
     assert (facts["world_size"], facts["records_read"]) == (2, 2)
-    assert records.tally.left_out == {"matched by `hang`, not in the graph yet": 2}
+    assert (records.tally.kept, records.tally.left_out) == (2, {})
     assert records.flight == {
         "version": (2, 10),
         "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "ranks": [0, 1]}],
@@ -260,10 +260,7 @@ def test_an_entry_without_a_name_is_left_out_by_reason(tmp_path: Path) -> None:
     records = read(tmp_path / "rank_0", dump(entry(0), {"record_id": 1}, entry(2)))
 
     assert records.tables["flight_entries"]["order"].to_list() == [0, 2]
-    assert records.tally.left_out == {
-        "matched by `hang`, not in the graph yet": 2,
-        "entry without profiling_name": 1,
-    }
+    assert (records.tally.kept, records.tally.left_out) == (2, {"entry without profiling_name": 1})
 
 
 def test_a_call_without_tensors_has_none_and_an_unknown_one_null(tmp_path: Path) -> None:

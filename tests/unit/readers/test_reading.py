@@ -123,8 +123,8 @@ def test_what_is_no_trace_is_a_problem_only_when_named(tmp_path: Path, explicit:
     assert facts["left_out"] == ("{}" if explicit else '{"not a trace: text":1}')
 
 
-def test_the_entries_of_a_dump_are_read_and_not_linked_yet(tmp_path: Path) -> None:
-    """A record is an entry; until linking knows dumps, they are left out by name."""
+def test_the_entries_of_a_dump_are_its_records(tmp_path: Path) -> None:
+    """Each becomes a call, and none is left out."""
     file = tmp_path / "rank_0"
     entries = [{"record_id": 0, "profiling_name": "nccl:all_reduce"}]
     file.write_bytes(pickle.dumps({"version": "2.10", "entries": entries, "pg_config": {}}))
@@ -132,5 +132,5 @@ def test_the_entries_of_a_dump_are_read_and_not_linked_yet(tmp_path: Path) -> No
     facts = read(file)
 
     assert (facts["kind"], facts["records_read"]) == ("flight_recorder", 1)
-    assert facts["left_out"] == '{"matched by `hang`, not in the graph yet":1}'
+    assert (facts["kept"], facts["left_out"]) == (1, "{}")
     assert facts.get("problem") is None
