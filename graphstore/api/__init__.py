@@ -12,6 +12,7 @@ rows = api.query_run(result.imported.run, "structure/find_missing_parents", {}, 
 
 from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
 from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+from graphstore.api.hang_run import hang_run
 from graphstore.api.hanging import HangResult, hang_files
 from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
 from graphstore.api.verbs import (
@@ -44,6 +45,7 @@ __all__ = [
     "doctor",
     "export_run",
     "hang_files",
+    "hang_run",
     "import_runs",
     "list_queries",
     "list_runs",

@@ -1,6 +1,6 @@
 """Hang: the files of all ranks → their calls, matched → who stopped the job, where, and how sure that is.
 
-In:  paths a person names. Out: a `HangResult`. Nothing is stored.
+In:  paths a person names. Out: a `HangResult`. Nothing is stored; of a run that is, hang_run.py tells.
 Decided here: the order of the steps. Dumps are matched if there are any, with the groups that traces of the
 same ranks list; without dumps the traces are matched themselves. A pickle that would run code is refused by
 name; other files that are no trace are passed over. The judgement is link/matching.
@@ -18,6 +18,7 @@ import polars as pl
 from graphstore import link, readers
 from graphstore.api.importing import nothing_readable
 from graphstore.link.matching import (
+    JobMatching,
     Matching,
     RankDump,
     evidence_rows,
@@ -27,79 +28,29 @@ from graphstore.link.matching import (
     waits,
     what_decides,
 )
+from graphstore.link.run_matching import DUMPS, TRACES
 from graphstore.model.records import FileRecords
 from graphstore.readers.detect import NOT_A_TRACE, RUNS_CODE
 from graphstore.settings import Settings
 from graphstore.store.base import Progress
 
-TRACES = ("et", "et_plus", "kineto")
+TRACE_KINDS = ("et", "et_plus", "kineto")
 WANTED = "Flight Recorder dumps, execution traces or Kineto traces"
 
 
 @dataclass(frozen=True)
 class HangResult:
-    """The calls of all ranks matched, and what could not be read.
+    """The calls of all ranks matched, as plain data.
 
-    `source`: flight_recorder or traces, whose calls were matched. `problems`: one line for each file that
-    was refused or could not be read; the others were analysed all the same.
+    `record`: all of it, as `--format json` prints it: healthy, culprits, findings, verdicts (of collectives),
+    p2p_verdicts (of directed edges), groups, windows, waits, jobs, notes, would_decide, source
+    (flight_recorder or traces: whose calls were matched), set_aside, refused (a line for each file that could
+    not be read; the others were analysed all the same), skipped_folders. `job` numbers jobs from 1.
+    `evidence`: a row per group and member: its window, its counters, its first unfinished call.
     """
 
-    matching: Matching
-    source: str
-    problems: list[str]
-    skipped_folders: list[str]
-
-    @property
-    def evidence(self) -> pl.DataFrame:
-        """Return a row per group and member: its window, its counters, its first unfinished call."""
-        return evidence_rows(self.matching)
-
-    @property
-    def would_decide(self) -> list[str]:
-        """Return what would decide the jobs that are not decided; [] if all are."""
-        return what_decides(self.matching, self.source == "flight_recorder")
-
-    def record(self) -> dict[str, Any]:
-        """Return everything as one record of plain data, as `--format json` prints it.
-
-        `verdicts` counts collectives, `p2p_verdicts` directed edges of sends. `job` numbers the jobs found
-        among the files from 1.
-        """
-        jobs = list(enumerate(self.matching, 1))
-        return {
-            "healthy": self.matching.healthy,
-            "culprits": [culprit for _, job in jobs for culprit in job.culprits],
-            "undecided_between": [rank for _, job in jobs for rank in job.undecided_between],
-            "findings": [{"job": number} | asdict(cause) for number, job in jobs for cause in job.causes],
-            "would_decide": self.would_decide,
-            "groups": [
-                {
-                    "job": number,
-                    "group": group.label,
-                    "pg_name": group.name,
-                    "pg_desc": group.desc,
-                    "ranks": list(group.members),
-                    "origin": group.origin,
-                    "complete": group.complete,
-                }
-                for number, job in jobs
-                for group in job.groups
-            ],
-            "verdicts": dict(Counter(v for _, job in jobs for v in job.collectives["verdict"])),
-            "p2p_verdicts": dict(Counter(v for _, job in jobs for v in job.p2p["verdict"])),
-            "windows": self.evidence.to_dicts(),
-            "waits": [{"job": number} | wait for number, job in jobs for wait in waits(job)],
-            "jobs": [
-                {"job": number, "healthy": job.healthy, "ranks": job.ranks, "versions": job.versions}
-                | {"files": job.files, "first_divergence": job.first_divergence}
-                for number, job in jobs
-            ],
-            "notes": [note for _, job in jobs for note in job.notes],
-            "source": self.source,
-            "set_aside": self.matching.set_aside,
-            "refused": self.problems,
-            "skipped_folders": self.skipped_folders,
-        }
+    record: dict[str, Any]
+    evidence: pl.DataFrame
 
 
 def hang_files(
@@ -118,12 +69,56 @@ def hang_files(
     readers.assign_ranks(records, dict(rank_flags or {}))
     _refuse_code(records)
     problems = [str(record.facts["problem"]) for record in records if record.facts.get("problem")]
-    dumps, source = flight_dumps(records), "flight_recorder"
+    dumps, source = flight_dumps(records), DUMPS
     if not dumps:
-        dumps, source = _traces(records), "traces"
+        dumps, source = _traces(records), TRACES
     if not dumps:
         raise nothing_readable(records, WANTED)
-    return HangResult(match_dumps(dumps), source, problems, found.skipped_folders)
+    return result_of(match_dumps(dumps), source, problems, found.skipped_folders)
+
+
+def result_of(
+    matching: Matching, source: str, refused: Sequence[str], skipped_folders: Sequence[str]
+) -> HangResult:
+    """Return what matching says as plain data."""
+    jobs = list(enumerate(matching, 1))
+    evidence = evidence_rows(matching)
+    record = {
+        "healthy": matching.healthy,
+        "culprits": [culprit for _, job in jobs for culprit in job.culprits],
+        "undecided_between": [rank for _, job in jobs for rank in job.undecided_between],
+        "findings": [{"job": number} | asdict(cause) for number, job in jobs for cause in job.causes],
+        "would_decide": what_decides(matching, source == DUMPS),
+        "groups": [
+            {"job": number, "group": group.label, "pg_name": group.name, "pg_desc": group.desc}
+            | {"ranks": list(group.members), "origin": group.origin, "complete": group.complete}
+            for number, job in jobs
+            for group in job.groups
+        ],
+        "verdicts": dict(Counter(v for _, job in jobs for v in job.collectives["verdict"])),
+        "p2p_verdicts": dict(Counter(v for _, job in jobs for v in job.p2p["verdict"])),
+        "windows": evidence.to_dicts(),
+        "waits": [{"job": number} | wait for number, job in jobs for wait in waits(job)],
+        "jobs": [_job(number, job) for number, job in jobs],
+        "notes": [note for _, job in jobs for note in job.notes],
+        "source": source,
+        "set_aside": matching.set_aside,
+        "refused": list(refused),
+        "skipped_folders": list(skipped_folders),
+    }
+    return HangResult(record, evidence)
+
+
+def _job(number: int, job: JobMatching) -> dict[str, Any]:
+    return {
+        "job": number,
+        "healthy": job.healthy,
+        "calls": job.calls,
+        "ranks": job.ranks,
+        "versions": job.versions,
+        "files": job.files,
+        "first_divergence": job.first_divergence,
+    }
 
 
 def _refuse_code(records: Sequence[FileRecords]) -> None:
@@ -137,7 +132,7 @@ def _refuse_code(records: Sequence[FileRecords]) -> None:
 
 def _traces(records: Sequence[FileRecords]) -> list[RankDump]:
     """Return the calls of execution and Kineto traces, linked rank by rank."""
-    traces = [r for r in records if r.facts["kind"] in TRACES and not r.facts.get("problem")]
+    traces = [r for r in records if r.facts["kind"] in TRACE_KINDS and not r.facts.get("problem")]
     ranks = sorted({record.facts["rank"] for record in traces})
     return trace_dumps(
         [link.link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]

@@ -209,7 +209,7 @@ class _Ops:
 
 
 def _origin(nodes: dict[str, pl.DataFrame]) -> int | None:
-    """Return the earliest start of a trace (ns); without traces that of the dumps, which reach further back."""
+    """Return the earliest start in a trace (ns), without traces that in a dump: dumps reach further back."""
     traced = {label: frame for label, frame in nodes.items() if label != CHAKRA}
     calls = traced["CollectiveCall"]
     traced["CollectiveCall"] = calls.filter(pl.col("source") != DUMPS)

@@ -148,6 +148,7 @@ def run_facts(matched: RunMatching) -> Row:
         {}
         if job is None
         else {
+            "calls": job.calls,
             "notes": job.notes,
             "versions": job.versions,
             "files": job.files,

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from graphstore.link.process_groups import LISTED, ORIGINS, Group
-from graphstore.model.ids import group_key
+from graphstore.model.ids import group_key, name_order
 from graphstore.model.records import RankGraph
 
 
@@ -34,7 +34,7 @@ def run_groups(ranks: Sequence[RankGraph], matched: Sequence[Group] = ()) -> lis
         known = found.setdefault(group["group"], group)
         known["complete"] = known["complete"] or group["complete"]
         known["pg_desc"] = known["pg_desc"] or group["pg_desc"]
-    return sorted(found.values(), key=lambda group: (_number_or_text(group["pg_name"]), group["members"]))
+    return sorted(found.values(), key=lambda group: (name_order(group["pg_name"]), group["members"]))
 
 
 def calls_with_groups(graph: RankGraph, groups: Sequence[Group]) -> pl.DataFrame:
@@ -116,7 +116,3 @@ def _inferred(ranks: Sequence[RankGraph], known: list[Group]) -> list[Group]:
         }
         for name, seen in users.items()
     ]
-
-
-def _number_or_text(name: str) -> tuple[int, int, str]:
-    return (0, int(name), name) if name.isdecimal() else (1, 0, name)

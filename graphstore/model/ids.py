@@ -47,6 +47,11 @@ def group_key(pg_name: str, members: Sequence[int]) -> str:
     return f"{pg_name}[{rank_ranges(members)}]"
 
 
+def name_order(pg_name: str) -> tuple[int, int, str]:
+    """Return the place of a process group's name among others: numbers by size, then words."""
+    return (0, int(pg_name), pg_name) if pg_name.isdecimal() else (1, 0, pg_name)
+
+
 def finding_id(run: str, rule: str, subject: str) -> str:
     """Return the id of a finding: the same cause has the same id in every check."""
     return f"{run}:{rule}:{hashlib.sha256(subject.encode()).hexdigest()[:12]}"

@@ -6,14 +6,22 @@ The rule above all rules: say only what the files prove. Order of the steps: mat
 """
 
 from graphstore.link.matching.deciding import what_decides
-from graphstore.link.matching.evidence import evidence_rows, unfinished_text, waits
+from graphstore.link.matching.evidence import EVIDENCE, evidence_rows, unfinished_text, waits
 from graphstore.link.matching.file_dumps import flight_dumps
 from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
-from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
+from graphstore.link.matching.model import (
+    Cause,
+    Group,
+    JobMatching,
+    Matching,
+    RankDump,
+    group_label,
+)
 from graphstore.link.matching.reduce import reduce_dump
 
 __all__ = [
+    "EVIDENCE",
     "Cause",
     "Group",
     "JobMatching",
@@ -21,6 +29,7 @@ __all__ = [
     "RankDump",
     "evidence_rows",
     "flight_dumps",
+    "group_label",
     "match_dumps",
     "match_reduced",
     "numbered_calls",

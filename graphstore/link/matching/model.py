@@ -51,6 +51,11 @@ def short_ranges(ranks: Sequence[int]) -> str:
     return ",".join(parts)
 
 
+def group_label(name: str, desc: str | None, members: Sequence[int]) -> str:
+    """Return a group as a message names it, by its description if it has one: `default_pg[0-3]`."""
+    return f"{desc or name}[{short_ranges(members)}]"
+
+
 def is_default(name: str, desc: str) -> bool:
     """Return whether a group of that name and description holds all ranks of the job (c10d's first one)."""
     return name == "0" or desc == "default_pg"
@@ -82,7 +87,7 @@ class Group:
     @property
     def label(self) -> str:
         """Return the group as a message names it, by its description if it has one: `default_pg[0-3]`."""
-        return f"{self.desc or self.name}[{short_ranges(self.members)}]"
+        return group_label(self.name, self.desc, self.members)
 
     @property
     def is_default(self) -> bool:
@@ -155,6 +160,11 @@ class JobMatching:
     first_divergence: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
     healthy: bool | None = None
+
+    @property
+    def calls(self) -> int:
+        """Return how many collectives, and sends with their recv, were put side by side."""
+        return self.collectives.height + sum(self.p2p["matched"]) + sum(self.p2p["solved"])
 
     @property
     def culprits(self) -> list[dict[str, Any]]:

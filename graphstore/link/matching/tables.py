@@ -20,7 +20,7 @@ from graphstore.link.matching.job import JobState
 from graphstore.link.matching.model import Cause, JobMatching
 from graphstore.link.matching.notes import is_healthy, notes, version_texts
 from graphstore.link.matching.waiting import WaitGraph, Waiting
-from graphstore.model.ids import rank_ranges
+from graphstore.model.ids import name_order, rank_ranges
 
 COLLECTIVES: dict[str, Any] = {
     "group": pl.String,
@@ -88,7 +88,7 @@ def tables(job: JobState, graph: WaitGraph, causes: list[Cause]) -> JobMatching:
         },
         versions=version_texts(job),
         files=[name for _, dump in sorted(job.dumps.items()) for name in dump.file.split(", ")],
-        groups=sorted(job.groups.items, key=lambda group: (_number_or_text(group.name), group.members)),
+        groups=sorted(job.groups.items, key=lambda group: (name_order(group.name), group.members)),
         group_of={
             (rank, *written): job.groups.items[job.groups.of_call[rank, pg]].key
             for rank, dump in sorted(job.dumps.items())
@@ -102,7 +102,7 @@ def tables(job: JobState, graph: WaitGraph, causes: list[Cause]) -> JobMatching:
         _add_group(out, job, matched)
     out.collectives = _concat([_collectives(job, matched) for _, matched in _by_name(job)], COLLECTIVES)
     edges = [edge for _, edges in sorted(job.edges.items()) for edge in edges]
-    edges.sort(key=lambda edge: (_number_or_text(edge.group.name), edge.group.members, edge.src, edge.dst))
+    edges.sort(key=lambda edge: (name_order(edge.group.name), edge.group.members, edge.src, edge.dst))
     out.p2p = pl.DataFrame([_edge_row(edge) for edge in edges], schema=P2P, orient="row")
     out.pairs = _concat([_pairs(edge) for edge in edges if edge.how], PAIRS)
     out.counters = _counters(job)
@@ -116,12 +116,8 @@ def tables(job: JobState, graph: WaitGraph, causes: list[Cause]) -> JobMatching:
 def _by_name(job: JobState) -> list[tuple[int, Matched]]:
     return sorted(
         job.matched.items(),
-        key=lambda item: (_number_or_text(item[1].group.name), item[1].group.members),
+        key=lambda item: (name_order(item[1].group.name), item[1].group.members),
     )
-
-
-def _number_or_text(name: str) -> tuple[int, int, str]:
-    return (0, int(name), name) if name.isdecimal() else (1, 0, name)
 
 
 def _add_group(out: JobMatching, job: JobState, matched: Matched) -> None:
