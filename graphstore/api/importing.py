@@ -29,11 +29,14 @@ WANTED = "execution traces, Kineto traces or .et files"
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What a person may say about the files: an id for the run, ranks, and that a mismatch is meant."""
+    """What a person may say about the files: an id for the run, ranks, that a mismatch is meant, and that
+    every entry of very large dumps becomes a node.
+    """
 
     run: str | None = None
     rank_flags: dict[str, int] = field(default_factory=dict)
     allow_mismatch: bool = False
+    full_detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def link_records(
     with ThreadPoolExecutor(settings.processes) as pool:  # the work is in polars and numpy, outside the GIL
         ranks = list(pool.map(link_one, sorted(by_rank)))
     matched = link.match_run(dumps, ranks)
-    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others, matched)
+    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others, matched, options.full_detail)
     graph.run["content_hash"] = content
     return graph
 

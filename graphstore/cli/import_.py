@@ -14,6 +14,7 @@ def run(
     rank: options.Rank = None,
     recursive: options.Recursive = False,
     allow_mismatch: options.AllowMismatch = False,
+    detail: options.FullDetail = options.Detail.AUTO,
     store: options.Store = None,
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
@@ -24,7 +25,7 @@ def run(
     the others still make the run, and the exit code is 3. The same files are imported once: a second time
     changes nothing.
     """
-    wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
+    wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch, detail is options.Detail.FULL)
     with progress(quiet) as bars:
         imports = api.import_runs(
             [str(path) for path in paths],

@@ -6,6 +6,7 @@ In:  words of the command line. Out: values for the api. Wrong words raise Usage
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,13 @@ from typer.core import TyperGroup
 from graphstore import api, settings
 from graphstore.cli import output
 from graphstore.errors import GraphstoreError, UsageError
+
+
+class Detail(StrEnum):
+    """How much of dumps becomes nodes."""
+
+    AUTO = "auto"
+    FULL = "full"
 
 
 def complete_run(incomplete: str) -> list[str]:
@@ -91,6 +99,14 @@ Rank = Annotated[
 ]
 Recursive = Annotated[
     bool, typer.Option("--recursive", help="Enter subfolders; each that holds traces is a run of its own.")
+]
+FullDetail = Annotated[
+    Detail,
+    typer.Option(
+        "--detail",
+        help="Which entries of Flight Recorder dumps become nodes: auto = all up to a million, beyond that "
+        "those a fault concerns; full = all, at about 2 GB a million.",
+    ),
 ]
 AllowMismatch = Annotated[
     bool, typer.Option("--allow-mismatch", help="Take files that look like different runs as one run.")

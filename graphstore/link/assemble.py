@@ -18,6 +18,7 @@ import polars as pl
 import graphstore
 from graphstore.link import matched_nodes
 from graphstore.link.call_times import CallTimes, call_times
+from graphstore.link.detail import reduce_detail
 from graphstore.link.matched_edges import call_edges, member_edges, wait_edges
 from graphstore.link.run_groups import calls_with_groups, run_groups
 from graphstore.link.run_matching import DUMPS, RunMatching, with_recorded_groups
@@ -37,11 +38,13 @@ def assemble(
     ranks: list[RankGraph],
     other_files: list[FileRecords],
     matched: RunMatching | None = None,
+    full_detail: bool = False,
 ) -> RunGraph:
     """Return the graph of a whole run; `run` is its id, `run_no` its number in the archive.
 
-    `matched` are the calls of the ranks put side by side; without it nothing is said across ranks. Status is
-    left to the store. `created` is now, `content_hash` that of the files given.
+    `matched` are the calls of the ranks put side by side; without it nothing is said across ranks. Of dumps
+    with very many entries only some become nodes, unless `full_detail` (detail.py). Status is left to the
+    store. `created` is now, `content_hash` that of the files given.
     """
     matched = matched or RunMatching()
     ranks = sorted(ranks, key=lambda graph: graph.rank)
@@ -49,6 +52,8 @@ def assemble(
         graph.nodes["CollectiveCall"] = with_recorded_groups(graph, matched)
     groups = run_groups(ranks, matched_nodes.group_rows(matched))
     times = call_times(ranks, matched.places)
+    if not full_detail:
+        reduce_detail(ranks, matched)
     calls = [_with_waits(graph.rank, calls_with_groups(graph, groups), times) for graph in ranks]
     others = [record.facts for record in other_files]
     structure = _Structure(run, run_no)
@@ -180,7 +185,8 @@ class _Ops:
         for kind, edges in graph.edges.items():
             moved = edges.with_columns(pl.col("src") + self._next, pl.col("dst") + self._next)
             self._edges.setdefault(kind, []).append(moved)
-        self._next += sum(frame.height for frame in (graph.nodes | {"CollectiveCall": comm}).values())
+        numbers = (frame["n"].max() for frame in graph.nodes.values())  # calls may have been left out
+        self._next += 1 + max((n for n in numbers if isinstance(n, int)), default=-1)
 
     def call_uids(self) -> pl.DataFrame:
         """Return rank, n and uid of every communication call."""

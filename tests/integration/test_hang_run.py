@@ -30,7 +30,8 @@ def _sets() -> list[Any]:
         for path in sorted(FOLDER.glob("**/expected.json"))
         if "matching" in json.loads(path.read_text())
     ]
-    shared = found or [pytest.param(None, id="the shared trace sets are absent")]
+    shared = [pytest.param(name, marks=pytest.mark.data) for name in found]
+    shared = shared or [pytest.param(None, marks=pytest.mark.data, id="the shared trace sets are absent")]
     return [
         each if not isinstance(each, str) else pytest.param(each, marks=pytest.mark.data) for each in shared
     ]

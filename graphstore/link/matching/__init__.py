@@ -11,6 +11,7 @@ from graphstore.link.matching.file_dumps import flight_dumps
 from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import (
+    MISMATCHES,
     Cause,
     Group,
     JobMatching,
@@ -22,6 +23,7 @@ from graphstore.link.matching.reduce import reduce_dump
 
 __all__ = [
     "EVIDENCE",
+    "MISMATCHES",
     "Cause",
     "Group",
     "JobMatching",
