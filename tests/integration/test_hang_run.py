@@ -31,10 +31,7 @@ def _sets() -> list[Any]:
         if "matching" in json.loads(path.read_text())
     ]
     shared = [pytest.param(name, marks=pytest.mark.data) for name in found]
-    shared = shared or [pytest.param(None, marks=pytest.mark.data, id="the shared trace sets are absent")]
-    return [
-        each if not isinstance(each, str) else pytest.param(each, marks=pytest.mark.data) for each in shared
-    ]
+    return shared or [pytest.param(None, marks=pytest.mark.data, id="the shared trace sets are absent")]
 
 
 def plain(record: dict[str, Any]) -> dict[str, Any]:
