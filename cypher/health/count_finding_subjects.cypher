@@ -4,7 +4,7 @@
 // column rule: text, the rule that found it
 // column role: text, the part the nodes play
 // column nodes: int, how many
-MATCH (f:Finding)-[about:ABOUT]->(n:Op|TraceFile|Run)
+MATCH (f:Finding)-[about:ABOUT]->(n:Op|TraceFile|Rank|Collective|Run)
 WHERE f.run = $run
 RETURN f.fid AS fid, f.rule AS rule, about.role AS role, count(*) AS nodes
 ORDER BY fid, rule, role

@@ -159,6 +159,7 @@ INDEXES: tuple[Index, ...] = (
     Index("collective_call_run", "CollectiveCall", ("run",)),
     Index("chakra_node_run", "ChakraNode", ("run",)),
     Index("collective_run", "Collective", ("run",)),
+    Index("collective_number", "Collective", ("run", "group", "collective_seq_id")),
     Index("channel_run", "Channel", ("run",)),
     Index("cause_run", "Cause", ("run",)),
     Index("ctrl_repair", "CTRL", ("repair",), relationship=True),

@@ -35,6 +35,8 @@ CODE_BY_RULE: dict[str, RuleCode] = {
 _TIE_BY_LABEL = {
     "Op": "health/write_subject_ops",
     "TraceFile": "health/write_subject_files",
+    "Rank": "health/write_subject_ranks",
+    "Collective": "health/write_subject_collectives",
     "Run": "health/write_subject_run",
 }
 

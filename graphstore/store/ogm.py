@@ -5,7 +5,8 @@ Out: nodes as objects, e.g. `Finding.nodes.filter(severity="error")`, `op.launch
 Decided here: one class `Op` with the kinds as optional labels, because a subclass a kind would repeat every
 index. For looking and scripting only: graphstore itself writes through neo4j_write.py, never through these.
 Declared by model/schema.py; tests/unit/store/test_ogm.py fails when they differ. A relationship bears its
-type's name in lower case; `…_from` is the same against its direction.
+type's name in lower case; `…_from` is the same against its direction. The classes of what matching gives
+(Collective, Channel, Cause) stand in ogm_matching.py, those of relationships in ogm_edges.py.
 """
 
 from __future__ import annotations
@@ -18,34 +19,25 @@ from neomodel import (
     RelationshipTo,
     StringProperty,
     StructuredNode,
-    StructuredRel,
 )
 
+from graphstore.store.ogm_edges import About, CallOf, Ctrl, Member, Peer, SeenAs, Sync, WaitsFor
+from graphstore.store.ogm_matching import Cause, Channel, Collective
 
-class Ctrl(StructuredRel):
-    """Properties of CTRL."""
-
-    repair = StringProperty()
-    rule = StringProperty()
-    confidence = StringProperty()
-
-
-class Sync(StructuredRel):
-    """Properties of SYNC."""
-
-    rule = StringProperty()
-
-
-class SeenAs(StructuredRel):
-    """Properties of SEEN_AS."""
-
-    rule = StringProperty()
-
-
-class About(StructuredRel):
-    """Properties of ABOUT."""
-
-    role = StringProperty()
+__all__ = [
+    "Cause",
+    "Channel",
+    "Collective",
+    "Finding",
+    "Op",
+    "ProcessGroup",
+    "Rank",
+    "Repair",
+    "Run",
+    "Stream",
+    "Thread",
+    "TraceFile",
+]
 
 
 class Run(StructuredNode):
@@ -64,6 +56,9 @@ class Run(StructuredNode):
     content_hash = StringProperty()
     tags = ArrayProperty(StringProperty())
     ledger = StringProperty()
+    matched_from = StringProperty()
+    healthy = BooleanProperty()
+    matching = StringProperty()
 
     in_run_from_trace_file = RelationshipFrom("TraceFile", "IN_RUN")
     in_run_from_rank = RelationshipFrom("Rank", "IN_RUN")
@@ -128,12 +123,22 @@ class Rank(StructuredNode):
     rank = IntegerProperty()
     host = StringProperty()
     device_name = StringProperty()
+    dump = StringProperty()
+    first_unfinished = StringProperty()
+    first_unfinished_site = StringProperty()
+    unfinished = IntegerProperty()
+    clock_offset_ns = IntegerProperty()
+    clock_offset_calls = IntegerProperty()
 
     in_run = RelationshipTo("Run", "IN_RUN")
     on_rank_from_trace_file = RelationshipFrom("TraceFile", "ON_RANK")
     on_rank_from_thread = RelationshipFrom("Thread", "ON_RANK")
     on_rank_from_stream = RelationshipFrom("Stream", "ON_RANK")
-    member = RelationshipTo("ProcessGroup", "MEMBER")
+    member = RelationshipTo("ProcessGroup", "MEMBER", model=Member)
+    waits_for_collective = RelationshipTo("Collective", "WAITS_FOR", model=WaitsFor)
+    waits_for_rank = RelationshipTo("Rank", "WAITS_FOR", model=WaitsFor)
+    waits_for_from_collective = RelationshipFrom("Collective", "WAITS_FOR", model=WaitsFor)
+    waits_for_from_rank = RelationshipFrom("Rank", "WAITS_FOR", model=WaitsFor)
     about_from = RelationshipFrom("Finding", "ABOUT", model=About)
 
 
@@ -259,6 +264,8 @@ class Op(StructuredNode):
     out_sizes = StringProperty()
     in_dtypes = ArrayProperty(StringProperty())
     out_dtypes = ArrayProperty(StringProperty())
+    joined_by = StringProperty()
+    wait_ns = IntegerProperty()
     chakra_kind = StringProperty()
     ctrl_deps = ArrayProperty(IntegerProperty())
     data_deps = ArrayProperty(IntegerProperty())
@@ -275,6 +282,10 @@ class Op(StructuredNode):
     sync = RelationshipTo("Op", "SYNC", model=Sync)
     sync_from = RelationshipFrom("Op", "SYNC", model=Sync)
     in_group = RelationshipTo("ProcessGroup", "IN_GROUP")
+    call_of_collective = RelationshipTo("Collective", "CALL_OF", model=CallOf)
+    call_of_channel = RelationshipTo("Channel", "CALL_OF", model=CallOf)
+    peer_to = RelationshipTo("Op", "PEER", model=Peer)  # `peer` is a property
+    peer_from = RelationshipFrom("Op", "PEER", model=Peer)
     seen_as = RelationshipTo("Op", "SEEN_AS", model=SeenAs)
     seen_as_from = RelationshipFrom("Op", "SEEN_AS", model=SeenAs)
     about_from = RelationshipFrom("Finding", "ABOUT", model=About)
@@ -296,8 +307,10 @@ class ProcessGroup(StructuredNode):
     complete = BooleanProperty()
     listed_by = ArrayProperty(IntegerProperty())
 
-    member_from = RelationshipFrom("Rank", "MEMBER")
-    in_group_from = RelationshipFrom("Op", "IN_GROUP")
+    member_from = RelationshipFrom("Rank", "MEMBER", model=Member)
+    in_group_from_op = RelationshipFrom("Op", "IN_GROUP")
+    in_group_from_collective = RelationshipFrom("Collective", "IN_GROUP")
+    in_group_from_channel = RelationshipFrom("Channel", "IN_GROUP")
     about_from = RelationshipFrom("Finding", "ABOUT", model=About)
 
 
@@ -320,6 +333,7 @@ class Finding(StructuredNode):
     about_trace_file = RelationshipTo("TraceFile", "ABOUT", model=About)
     about_rank = RelationshipTo("Rank", "ABOUT", model=About)
     about_process_group = RelationshipTo("ProcessGroup", "ABOUT", model=About)
+    about_collective = RelationshipTo("Collective", "ABOUT", model=About)
     about_run = RelationshipTo("Run", "ABOUT", model=About)
     made_from = RelationshipFrom("Repair", "MADE")
 

@@ -11,6 +11,8 @@ from graphstore.queries import check, findings_of, get, run_query, write_finding
 from graphstore.queries.findings import Finding
 from graphstore.store import Statement, Store
 from tests.queries.cases.health import file
+from tests.queries.cases.matching import ALL, collective, rank
+from tests.queries.cases.matching_causes import cause
 from tests.queries.cases.structure import roots
 from tests.queries.graphs import GraphBuilder
 
@@ -18,10 +20,10 @@ from tests.queries.graphs import GraphBuilder
 def faulty() -> GraphBuilder:
     """Return a run with a cut file, an absent parent on two ranks and no step marks."""
     g = GraphBuilder(run="faulty", world_size=2, ranks=[0, 1])
-    for rank in (0, 1):
-        roots(g, rank)
-        file(g, f"et_{rank}.json", rank=rank, step_marks=0, cut_at="byte 9" if rank else None)
-        g.op("forward", node_id=5, parent_id=4, rank=rank)
+    for number in (0, 1):
+        roots(g, number)
+        file(g, f"et_{number}.json", rank=number, step_marks=0, cut_at="byte 9" if number else None)
+        g.op("forward", node_id=5, parent_id=4, rank=number)
     return g
 
 
@@ -80,6 +82,33 @@ def test_kept_findings_are_those_of_the_check_with_their_subjects(store: Store) 
         ("missing_parent", "orphan", 1),
         ("missing_parent", "orphan", 1),
         ("no_step_marks", "file", 2),
+    ]
+
+
+def test_causes_of_matching_are_findings_about_their_ranks_and_call(store: Store) -> None:
+    """A proven cause is an error, one that cannot be decided a note; kept they are tied to their nodes."""
+    g = GraphBuilder(run="jam", world_size=2, ranks=[0, 1])
+    for number in (0, 1):
+        rank(g, number)
+    collective(g, 6, "INCOMPLETE")
+    said: dict[str, Any] = {"group": ALL, "collective_seq_id": 6, "confidence": "high", "evidence": "{}"}
+    cause(g, 1, "never_called", ranks=[1], blamed=[1], **said)
+    cause(g, 2, "in_flight", proven=False, ranks=[0, 1])
+    store.write_run(g.build())
+
+    found = check(store, "jam")
+    write_findings(store, "jam", found)
+
+    assert [(f.severity, f.rule, f.rank, f.message, f.confidence) for f in found] == [
+        ("error", "communication_fault", 1, "never_called!", "high"),
+        ("note", "communication_undecided", None, "in_flight!", "medium"),
+    ]
+    assert findings_of(store, "jam") == found == check(store, "jam")
+    tied = run_query(store, "jam", "count_finding_subjects").rows()
+    assert sorted((rule, role, nodes) for _, rule, role, nodes in tied) == [
+        ("communication_fault", "blamed", 1),
+        ("communication_fault", "call", 1),
+        ("communication_undecided", "concerned", 2),
     ]
 
 

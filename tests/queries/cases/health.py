@@ -227,6 +227,37 @@ def findings_tied_to_files(g: GraphBuilder) -> Case:
 
 
 @case
+def findings_tied_to_ranks(g: GraphBuilder) -> Case:
+    """Each under its own label; the parts they play are told apart."""
+    blamed, other = (g.node("Rank", f"rank {number}", rank=number) for number in (3, 0))
+    rows = [{"fid": f"{g.run}:a", "uid": uid, "role": role} for uid, role in ((blamed, "x"), (other, "y"))]
+    return Case(
+        "health/write_subject_ranks",
+        g.build(),
+        [(2,)],
+        {"rows": rows},
+        before=(kept(g, "a"),),
+        after="health/count_finding_subjects",
+        then=[(f"{g.run}:a", "r", "x", 1), (f"{g.run}:a", "r", "y", 1)],
+    )
+
+
+@case
+def findings_tied_to_collectives(g: GraphBuilder) -> Case:
+    """The call a finding is about."""
+    tie = _tie(g, "collectives", g.node("Collective", "all_reduce #6", collective_seq_id=6))
+    return Case(
+        tie[0],
+        g.build(),
+        [(1,)],
+        tie[1],
+        before=(kept(g, "a"),),
+        after="health/count_finding_subjects",
+        then=[(f"{g.run}:a", "r", "orphan", 1)],
+    )
+
+
+@case
 def findings_tied_to_the_run(g: GraphBuilder) -> Case:
     """A fact that concerns no rank alone."""
     file(g)
@@ -258,11 +289,15 @@ def findings_untied(g: GraphBuilder) -> Case:
 
 @case
 def what_a_finding_is_about(g: GraphBuilder) -> Case:
-    """Ops and files of the finding asked, by uid."""
+    """Nodes of every label, of the finding asked alone, by uid."""
     trace = file(g)
     op = g.op("aten::add", node_id=5)
-    before = (kept(g, "a", "b"), _tie(g, "ops", op), _tie(g, "files", trace), _tie(g, "ops", op, "b"))
-    rows = [(trace, "orphan", "et.json", 0, "et", None), (op, "orphan", "aten::add", 0, "HostOp", 5)]
+    at, of = g.node("Rank", "rank 0", rank=0), g.node("Collective", "all_reduce #6", collective_seq_id=6)
+    tied = {"ops": op, "files": trace, "ranks": at, "collectives": of}
+    before = (kept(g, "a", "b"), *(_tie(g, name, uid) for name, uid in tied.items()), _tie(g, "ops", op, "b"))
+    rows: list[tuple[Any, ...]] = [(trace, "orphan", "et.json", 0, "et", None)]
+    rows += [(op, "orphan", "aten::add", 0, "HostOp", 5), (at, "orphan", "rank 0", 0, None, None)]
+    rows += [(of, "orphan", "all_reduce #6", None, None, None)]
     parameters = {"fid": f"{g.run}:a"}
     return Case("health/show_finding_subjects", g.build(), rows, parameters, before=before)
 

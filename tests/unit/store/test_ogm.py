@@ -93,7 +93,8 @@ def test_relationships_are_those_of_the_schema() -> None:
         for _, relationship in each.__all_relationships__:
             assert isinstance(relationship, RelationshipDefinition)
             definition: dict[str, Any] = relationship.definition
-            other, kind = str(relationship._raw_class), definition["relation_type"]
+            other = str(relationship._raw_class).rpartition(".")[2]  # in full where it is of another module
+            kind = definition["relation_type"]
             if definition["direction"].value == OUTGOING:
                 out.add((label, kind, other))
             else:
@@ -102,6 +103,15 @@ def test_relationships_are_those_of_the_schema() -> None:
     declared = {(a, kind.name, b) for kind in RELATIONSHIP_TYPES for a, b in kind.ends}
     assert out == declared
     assert back == declared
+
+
+def test_the_class_a_relationship_names_is_found() -> None:
+    """Whichever module it stands in: neomodel looks the name up when the relationship is first used."""
+    for each in CLASSES.values():
+        for _, relationship in each.__all_relationships__:
+            relationship.lookup_node_class()
+            other = str(relationship._raw_class).rpartition(".")[2]
+            assert relationship.definition["node_class"] is CLASSES[other]
 
 
 @pytest.mark.parametrize("kind", RELATIONSHIP_TYPES, ids=lambda kind: kind.name)
