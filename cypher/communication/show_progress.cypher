@@ -2,7 +2,7 @@
 // param run: text, the run asked
 // column group: text, group key: name and members
 // column rank: int, member
-// column dump: text, what its Flight Recorder dump holds: calls, active calls only, nothing; or no dump
+// column dump: text, what its Flight Recorder dump holds: kept, active only, none; or no file
 // column first_kept: int, collective_seq_id of its first recorded collective in the group
 // column last_kept: int, collective_seq_id of the last one
 // column kept: int, collectives of the group that its file holds

@@ -2,7 +2,7 @@
 // param run: text, the run asked
 // column rank: int, global rank
 // column host: text, host name as recorded
-// column dump: text, calls, active calls only, nothing; no dump where others have one; null without any
+// column dump: text, kept, active only, none; no file where others have one; null without any
 // column first_unfinished: text, first call that it has not finished; null for none
 // column site: text, file:line that made that call
 // column unfinished: int, calls that it has not finished

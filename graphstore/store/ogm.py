@@ -106,6 +106,8 @@ class TraceFile(StructuredNode):
     link_external_names_agree = IntegerProperty()
     mismatch = StringProperty()
     launches_enclosed = IntegerProperty()
+    entries_joined = IntegerProperty()
+    entry_joins_disagree = IntegerProperty()
     time_link_disagrees = IntegerProperty()
     external_id_disagrees = IntegerProperty()
 
@@ -125,10 +127,12 @@ class Rank(StructuredNode):
     device_name = StringProperty()
     dump = StringProperty()
     first_unfinished = StringProperty()
+    first_unfinished_group = StringProperty()
     first_unfinished_site = StringProperty()
     unfinished = IntegerProperty()
     clock_offset_ns = IntegerProperty()
     clock_offset_calls = IntegerProperty()
+    clock_offset_spread_ns = IntegerProperty()
 
     in_run = RelationshipTo("Run", "IN_RUN")
     on_rank_from_trace_file = RelationshipFrom("TraceFile", "ON_RANK")

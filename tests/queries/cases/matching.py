@@ -81,7 +81,7 @@ def jam(g: GraphBuilder) -> None:
     lacks rank 4, of which there is no dump. Rank 5 sends to rank 0. Rank 6 stands in a call of which nobody
     is known to lack.
     """
-    ranks = [rank(g, number, dump="calls") for number in range(7)]
+    ranks = [rank(g, number, dump="kept") for number in range(7)]
     reduce = collective(g, 6, "INCOMPLETE")
     exchange = collective(g, 81, "NO_DUMP", "all_to_all", group="ep[2,4]")
     barrier = collective(g, 9, kind="barrier", group="dp[6]", in_flight=True)
@@ -95,7 +95,7 @@ def jam(g: GraphBuilder) -> None:
     for number, (first, site, count) in standing.items():
         own = {"first_unfinished": first, "first_unfinished_site": site, "unfinished": count}
         g.row(ranks[number]).update(own)
-    g.row(ranks[4]).update(dump="no dump")
+    g.row(ranks[4]).update(dump="no file")
     for number, at in ((0, reduce), (1, reduce), (2, exchange), (6, barrier)):
         g.edge("WAITS_FOR", ranks[number], at, wait="in_call")
     for at, number, wait in ((reduce, 2, "queued"), (reduce, 3, "never"), (exchange, 4, "no_dump")):
@@ -137,10 +137,10 @@ def ranks_waited_for(g: GraphBuilder) -> Case:
     """Two ranks stand in the call that lacks ranks 2 and 3, one in that which lacks rank 4."""
     jam(g)
     rows = [
-        (2, "queued", 1, 2, "calls", "all_to_all #81", "b.py:2"),
-        (3, "never", 1, 2, "calls", None, None),
-        (0, "p2p", 1, 1, "calls", "all_reduce #6", "a.py:1"),
-        (4, "no_dump", 1, 1, "no dump", None, None),
+        (2, "queued", 1, 2, "kept", "all_to_all #81", "b.py:2"),
+        (3, "never", 1, 2, "kept", None, None),
+        (0, "p2p", 1, 1, "kept", "all_reduce #6", "a.py:1"),
+        (4, "no_dump", 1, 1, "no file", None, None),
     ]
     return Case("communication/count_waits", g.build(), rows)
 
@@ -150,13 +150,13 @@ def ranks_and_the_calls_they_stand_in(g: GraphBuilder) -> Case:
     """Every rank of the job, also that without a dump."""
     jam(g)
     rows = [
-        (0, None, "calls", "all_reduce #6", "a.py:1", 3, 1),
-        (1, None, "calls", "all_reduce #6", "a.py:1", 1, 0),
-        (2, None, "calls", "all_to_all #81", "b.py:2", 2, 1),
-        (3, None, "calls", None, None, None, 1),
-        (4, None, "no dump", None, None, None, 1),
-        (5, None, "calls", "send 5->0", None, 1, 0),
-        (6, None, "calls", "barrier #9", None, 1, 0),
+        (0, None, "kept", "all_reduce #6", "a.py:1", 3, 1),
+        (1, None, "kept", "all_reduce #6", "a.py:1", 1, 0),
+        (2, None, "kept", "all_to_all #81", "b.py:2", 2, 1),
+        (3, None, "kept", None, None, None, 1),
+        (4, None, "no file", None, None, None, 1),
+        (5, None, "kept", "send 5->0", None, 1, 0),
+        (6, None, "kept", "barrier #9", None, 1, 0),
     ]
     return Case("communication/show_rank_states", g.build(), rows)
 
@@ -165,11 +165,11 @@ def ranks_and_the_calls_they_stand_in(g: GraphBuilder) -> Case:
 def ranks_that_left_no_dump(g: GraphBuilder) -> Case:
     """With their groups by key; a rank whose dump is empty has one, and a rank may be in no known group."""
     jam(g)
-    both = rank(g, 7, dump="no dump")
+    both = rank(g, 7, dump="no file")
     for key in ("tp[7]", "dp[7]"):
         g.edge("MEMBER", both, group(g, key, [7]))
-    rank(g, 8, dump="no dump")
-    rank(g, 9, dump="nothing")
+    rank(g, 8, dump="no file")
+    rank(g, 9, dump="none")
     rank(g, 10)
     rows = [(4, 1, ["ep[2,4]"]), (7, 0, ["dp[7]", "tp[7]"]), (8, 0, [])]
     return Case("communication/show_ranks_without_dump", g.build(), rows)
@@ -180,18 +180,18 @@ def progress_of_ranks_in_their_groups(g: GraphBuilder) -> Case:
     """Windows and counters per group and member; what is not known is null."""
     whole, pair = group(g, ALL, [0, 1]), group(g, "1[0]", [0])
     zero = rank(
-        g, 0, dump="calls", first_unfinished="all_reduce #6", first_unfinished_site="a.py:1", unfinished=1
+        g, 0, dump="kept", first_unfinished="all_reduce #6", first_unfinished_site="a.py:1", unfinished=1
     )
-    one = rank(g, 1, dump="no dump")
+    one = rank(g, 1, dump="no file")
     window = {"first_kept": 3, "last_kept": 6, "kept": 4, "last_enqueued": 6, "last_completed": 5}
     g.edge("MEMBER", one, whole)
     g.edge("MEMBER", zero, whole, **window)
     g.edge("MEMBER", zero, pair, kept=0, last_enqueued=2, last_completed=2)
     stands = ("all_reduce #6", "a.py:1")
     rows = [
-        (ALL, 0, "calls", 3, 6, 4, 6, 5, *stands),
-        (ALL, 1, "no dump", None, None, None, None, None, None, None),
-        ("1[0]", 0, "calls", None, None, 0, 2, 2, *stands),
+        (ALL, 0, "kept", 3, 6, 4, 6, 5, *stands),
+        (ALL, 1, "no file", None, None, None, None, None, None, None),
+        ("1[0]", 0, "kept", None, None, 0, 2, 2, *stands),
     ]
     return Case("communication/show_progress", g.build(), rows)
 

@@ -134,10 +134,10 @@ def waits_of_ranks_in_collectives(g: GraphBuilder) -> Case:
 @case
 def clocks_of_the_ranks(g: GraphBuilder) -> Case:
     """By rank, with what the estimate rests on; null where nothing ends together with others."""
-    rank(g, 1, host="b", clock_offset_ns=-70, clock_offset_calls=12)
+    rank(g, 1, host="b", clock_offset_ns=-70, clock_offset_calls=12, clock_offset_spread_ns=30)
     rank(g, 0, host="a", clock_offset_ns=0, clock_offset_calls=12)
     rank(g, 2)
-    rows = [(0, "a", 0, 12), (1, "b", -70, 12), (2, None, None, None)]
+    rows = [(0, "a", 0, 12, None), (1, "b", -70, 12, 30), (2, None, None, None, None)]
     return Case("communication/show_clock_offsets", g.build(), rows)
 
 
