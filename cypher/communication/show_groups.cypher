@@ -11,5 +11,5 @@
 MATCH (g:ProcessGroup)
 WHERE g.run = $run
 RETURN g.group AS group, g.pg_name AS pg_name, g.pg_desc AS pg_desc, g.members AS members, g.backend AS backend,
-       g.origin AS origin, g.complete AS complete, COUNT { (g)<-[:IN_GROUP]-() } AS calls
+       g.origin AS origin, g.complete AS complete, COUNT { (g)<-[:IN_GROUP]-(:Op) } AS calls
 ORDER BY group, g.uid

@@ -36,11 +36,12 @@ def calls_of_known_groups(g: GraphBuilder) -> Case:
 
 @case
 def groups_and_their_calls(g: GraphBuilder) -> Case:
-    """A group with two calls and one with none."""
+    """A group with two calls and one with none; the collective that the calls make is no call itself."""
     whole = group(g, "0[0-1]", [0, 1], pg_desc="default_pg", backend="nccl", origin="et_init", complete=True)
     group(g, "1[0]", [0], origin="communication", complete=False)
     for _ in range(2):
         g.edge("IN_GROUP", call(g, group="0[0-1]"), whole)
+    g.edge("IN_GROUP", g.node("Collective", "all_reduce #1", group="0[0-1]"), whole)
     rows = [
         ("0[0-1]", "0", "default_pg", [0, 1], "nccl", "et_init", True, 2),
         ("1[0]", "1", None, [0], None, "communication", False, 0),
