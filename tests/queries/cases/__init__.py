@@ -14,7 +14,10 @@ from typing import Any
 from graphstore.model.records import RunGraph
 from tests.queries.graphs import GraphBuilder
 
-TOPICS = ("structure", "dependencies", "linking", "health", "communication", "looking", "export", "repairs")
+TOPICS = (
+    *("structure", "dependencies", "linking", "health", "communication", "looking", "export", "tables"),
+    "repairs",
+)
 
 
 @dataclass(frozen=True)
