@@ -21,12 +21,14 @@ from graphstore.api.verbs import (
     check_files,
     check_run,
     export_run,
+    export_tables,
     list_queries,
     query_run,
     repair_run,
     show_query,
     undo_repairs,
 )
+from graphstore.export import TableForm
 
 __all__ = [
     "ConvertResult",
@@ -37,6 +39,7 @@ __all__ = [
     "Imports",
     "QueryResult",
     "RepairResult",
+    "TableForm",
     "check_files",
     "check_run",
     "convert",
@@ -44,6 +47,7 @@ __all__ = [
     "demo",
     "doctor",
     "export_run",
+    "export_tables",
     "hang_files",
     "hang_run",
     "import_runs",

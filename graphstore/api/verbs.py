@@ -117,6 +117,19 @@ def export_run(
         return export.export_run(store, resolve_run(store, run), out, progress)
 
 
+def export_tables(
+    run: str | None,
+    out: Path,
+    settings: Settings,
+    *,
+    form: export.TableForm = "parquet",
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write groups, collectives, calls and transfers of a run as flat tables; return what was written."""
+    with opened(settings) as store:
+        return export.export_tables(store, resolve_run(store, run), out, form, progress)
+
+
 @dataclass(frozen=True)
 class QueryResult:
     """Rows of a query, and whether the row limit cut them."""

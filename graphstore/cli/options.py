@@ -89,7 +89,7 @@ QueryName = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of a catalogue query.", autocompletion=complete_query)
 ]
 Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="OUT", help="Folder for the Chakra files.", file_okay=False)
+    Path, typer.Option("--out", "-o", metavar="OUT", help="Folder for the files.", file_okay=False)
 ]
 Rank = Annotated[
     list[str] | None,

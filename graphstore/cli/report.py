@@ -170,6 +170,25 @@ def say_export(manifest: dict[str, Any], out: Path, quiet: bool) -> None:
     output.say(f"written to {out}: {len(manifest['files'])} files and manifest.json", quiet)
 
 
+def show_tables(written: dict[str, Any], form: Format) -> None:
+    """Print what flat tables were written: a row for each; in JSON the whole summary."""
+    if form in (Format.JSON, Format.JSONL):
+        output.show_record(written, form)
+        return
+    names = ("file", "rows", "size_bytes")
+    rows = [
+        {"table": name, **{item: table[item] for item in names}} for name, table in written["tables"].items()
+    ]
+    output.show(rows, form)
+
+
+def say_tables(written: dict[str, Any], out: Path, quiet: bool) -> None:
+    """Say where the tables are, and how many calls lack what by reason."""
+    for reason, count in written["notes"].items():
+        output.say(f"note: {reason}: {count}", quiet)
+    output.say(f"written to {out}: {len(written['tables'])} files", quiet)
+
+
 def _left_out(facts: dict[str, Any], form: Format) -> str:
     """Return the reasons of a file's left-out records: readable in a table, as JSON elsewhere."""
     text: str = facts.get("left_out") or "{}"

@@ -1,8 +1,9 @@
-"""Export: a run of the store → one Chakra file per rank, the communicator groups, a manifest.
+"""Export: a run of the store → one Chakra file per rank, the communicator groups, a manifest; or flat tables.
 
 In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_groups.json, OUT/manifest.json,
      all of them or none, the same bytes for the same run on every engine.
-Decided here: the order of the steps. Every node is validated before any file is moved into place.
+Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
+place. Flat tables of communication: tables.py.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
+from graphstore.export.tables import TableForm, export_tables
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
-__all__ = ["Problem", "export_run", "read_et", "read_nodes", "validate_nodes"]
+__all__ = ["Problem", "TableForm", "export_run", "export_tables", "read_et", "read_nodes", "validate_nodes"]
 
 GROUP_FILE, MANIFEST = "comm_groups.json", "manifest.json"
 

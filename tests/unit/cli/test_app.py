@@ -67,6 +67,7 @@ def test_without_words_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> 
         ["repair", "x", "--undo", "--apply"],
         ["runs", "tag", "x"],
         ["import", "x", "--rank", "x"],
+        ["export", "x", "-o", "out", "--format", "table"],
     ],
 )
 def test_a_mistake_in_the_words_is_one_line_and_exit_2(
