@@ -172,9 +172,10 @@ def stages(folder: Path, address: str) -> list[Measured]:
             store.write_run(graph)
         del graph
         with meter.stage("check"):
-            queries.write_findings(store, run, queries.check(store, run))
+            checked = queries.run_checks(store, run)
         with meter.stage("repair"):
-            repairs.apply(store, run, repairs.plan(store, run), unsafe=True)
+            plan = repairs.plan(store, run, checked.rows)
+            repairs.apply(store, run, plan, unsafe=True, found=checked.findings)
         with meter.stage("export"):
             export.export_run(store, run, Path(out))
         store.delete_run(run)

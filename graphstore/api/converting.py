@@ -52,8 +52,9 @@ def convert(
 
 def _finish(store: Store, imported: ImportResult, out: Path, progress: Progress | None) -> ConvertResult:
     run = imported.run
-    found = queries.check(store, run)
-    applied = repairs.apply(store, run, repairs.plan(store, run), unsafe=True, found=found)
+    checked = queries.run_checks(store, run)
+    plan = repairs.plan(store, run, checked.rows)
+    applied = repairs.apply(store, run, plan, unsafe=True, found=checked.findings)
     manifest = export.export_run(store, run, out, progress)
     return ConvertResult(imported, queries.findings_of(store, run), applied, manifest)
 

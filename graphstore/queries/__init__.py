@@ -1,10 +1,11 @@
 """The catalogue of statements, running them, and the findings of the checks."""
 
 from graphstore.queries.catalog import Query, catalog, get
-from graphstore.queries.findings import Finding, check, findings_of, write_findings
+from graphstore.queries.findings import Checked, Finding, check, findings_of, run_checks, write_findings
 from graphstore.queries.run import read_parameters, run_any, run_query
 
 __all__ = [
+    "Checked",
     "Finding",
     "Query",
     "catalog",
@@ -13,6 +14,7 @@ __all__ = [
     "get",
     "read_parameters",
     "run_any",
+    "run_checks",
     "run_query",
     "write_findings",
 ]

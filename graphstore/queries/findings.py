@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+import polars as pl
 
 from graphstore.errors import UsageError
 from graphstore.model.ids import finding_id
@@ -61,20 +62,36 @@ class Finding:
     subjects: tuple[Subject, ...] = field(default=(), compare=False)
 
 
+@dataclass(frozen=True)
+class Checked:
+    """What checks found: the findings, and the rows that each of their queries gave, by its name.
+
+    A repair plan made right after it counts its cases in these rows.
+    """
+
+    findings: list[Finding]
+    rows: dict[str, pl.DataFrame]
+
+
 def check(store: Store, run: str, topic: str | None = None) -> list[Finding]:
     """Return the findings of every check of a run, or of one topic: errors first, then by rule and rank.
 
     Nothing is written. Raises UsageError for an unknown topic, QueryTimeoutError, StoreError.
     """
+    return run_checks(store, run, topic).findings
+
+
+def run_checks(store: Store, run: str, topic: str | None = None) -> Checked:
+    """Return what `check` returns, and the rows it is made of."""
     context = Context(store, run)
+    rows: dict[str, pl.DataFrame] = {}
     rows_by_rule: dict[str, list[dict[str, Any]]] = {}
     query_by_rule: dict[str, Query] = {}
     for query in checks(topic):
         if query.rule not in CODE_BY_RULE:
             raise UsageError(f"{query.name}: no code makes findings of rule {query.rule}")
-        rows_by_rule.setdefault(query.rule, []).extend(
-            run_query(store, run, query.name).iter_rows(named=True)
-        )
+        rows[query.name] = run_query(store, run, query.name)
+        rows_by_rule.setdefault(query.rule, []).extend(rows[query.name].iter_rows(named=True))
         query_by_rule[query.rule] = query
     found = [
         _finding(run, rule, query_by_rule[rule].severity or "note", draft)
@@ -82,7 +99,7 @@ def check(store: Store, run: str, topic: str | None = None) -> list[Finding]:
         if rows
         for draft in CODE_BY_RULE[rule](rows, context)
     ]
-    return sorted(found, key=_place)
+    return Checked(sorted(found, key=_place), rows)
 
 
 def write_findings(store: Store, run: str, findings: Sequence[Finding]) -> None:

@@ -9,6 +9,7 @@ edges back in time over the call tree as it will be, then the order of streams. 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -37,9 +38,12 @@ CASES = {
 MENDED_AS_A_WHOLE = ("cycle", "gpu_leaves")
 
 
-def plan(store: Store, run: str) -> Plan:
-    """Return the changes due for a run, safe and unsafe; empty for a sound one, or after all are applied."""
-    cases = _count_cases(store, run)
+def plan(store: Store, run: str, known: Mapping[str, pl.DataFrame] | None = None) -> Plan:
+    """Return the changes due for a run, safe and unsafe; empty for a sound one, or after all are applied.
+
+    `known` are rows of a check made just now, by query: those queries are not run again.
+    """
+    cases = _count_cases(store, run, known or {})
     wrong = {
         (str(fault), int(rank)): children
         for rank, fault, children in run_query(store, run, "structure/show_wrong_parents").iter_rows()
@@ -57,11 +61,11 @@ def plan(store: Store, run: str) -> Plan:
     return Plan(run, tuple(changes), cases | {f: n for f, n in answers.items() if f[0] in MENDED_AS_A_WHOLE})
 
 
-def _count_cases(store: Store, run: str) -> dict[Fault, int]:
+def _count_cases(store: Store, run: str, known: Mapping[str, pl.DataFrame]) -> dict[Fault, int]:
     """Return {fault: cases} as the queries count them."""
     cases: dict[Fault, int] = {}
     for rule, (query, count) in CASES.items():
-        rows = run_query(store, run, query)
+        rows = known[query] if query in known else run_query(store, run, query)
         absent = pl.col("absent_id") if "absent_id" in rows.columns else pl.lit(None, dtype=pl.Int64)
         for rank, absent_id, number in rows.select("rank", absent, count).iter_rows():
             fault = (rule, int(rank), absent_id)
