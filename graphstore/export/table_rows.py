@@ -121,13 +121,16 @@ def _number(uid: str) -> pl.Expr:
 
 
 def notes(columns: TableColumns) -> dict[str, int]:
-    """Return by reason how many calls have no group, or nothing that says what became of them."""
+    """Return by reason how many rows are less than whole: no group, no verdict, no calls of a collective."""
     unmatched = "of which no matching of the ranks says anything"
+    transfers = columns.transfers.drop_nulls("collective_kind")  # what closes a block goes nowhere
     ungrouped = columns.calls["group"].null_count() + columns.transfers["group"].null_count()
+    alone = columns.collectives.join(columns.calls, left_on="uid", right_on="collective", how="anti")
     found = {
+        "collective none of whose calls is in the graph": alone.height,
         "communication call of no known group": ungrouped,
         f"call of a collective {unmatched}": columns.calls["collective"].null_count(),
-        f"send or recv {unmatched}": columns.transfers["verdict"].null_count(),
+        f"send or recv {unmatched}": transfers["verdict"].null_count(),
     }
     return {reason: count for reason, count in found.items() if count}
 

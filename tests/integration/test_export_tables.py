@@ -293,12 +293,12 @@ def test_the_summary_can_be_told_in_json(archive: Archive, tmp_path: Path) -> No
 
 
 def test_recorded_traces_give_each_rank_its_calls(demo: Archive, tmp_path: Path) -> None:
-    """From execution and Kineto traces of a real job, without any dump."""
+    """From execution traces, Kineto traces and dumps of a real job, and each call once."""
     demo.run("export", "demo", "-o", tmp_path, "--format", "parquet")
 
     calls = pl.read_parquet(tmp_path / "demo.calls.parquet")
     transfers = pl.read_parquet(tmp_path / "demo.transfers.parquet")
-    assert calls.group_by("rank").len().sort("rank").rows() == [(rank, 13) for rank in range(RANKS)]
+    assert calls.group_by("rank").len().sort("rank").rows() == [(rank, 21) for rank in range(RANKS)]
     assert transfers.group_by("rank").len().sort("rank").rows() == [(rank, 8) for rank in range(RANKS)]
     own = pl.when(pl.col("collective_kind") == "send").then("src").otherwise("dst")
     assert transfers.select(own == pl.col("rank")).to_series().all()

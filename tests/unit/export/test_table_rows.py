@@ -179,14 +179,19 @@ def test_transfers_come_by_channel_and_name_their_partner() -> None:
 
 
 def test_what_is_not_known_of_calls_is_counted() -> None:
-    """A call without group or collective is a row like others, and the person is told how many there are."""
-    calls = [call(1, 0), call(2, 0, group=None, collective=None)]
+    """A call without group or collective is a row like others, and the person is told how many there are.
 
-    found = table_rows.notes(
-        columns_of(calls=calls, transfers=[send(3, 0, 1), send(4, 0, 1, verdict="SOLVED")])
-    )
+    Of a very large run the calls that no fault concerns are not in the graph: their collective stands alone.
+    The entry that closes a block of sends and recvs is in no channel.
+    """
+    calls = [call(1, 0), call(2, 0, group=None, collective=None)]
+    transfers = [send(3, 0, 1), send(4, 0, 1, verdict="SOLVED"), send(5, 0, None, None)]
+    collectives = [collective(9), collective(8)]
+
+    found = table_rows.notes(columns_of(calls=calls, transfers=transfers, collectives=collectives))
 
     assert found == {
+        "collective none of whose calls is in the graph": 1,
         "communication call of no known group": 1,
         "call of a collective of which no matching of the ranks says anything": 1,
         "send or recv of which no matching of the ranks says anything": 1,
