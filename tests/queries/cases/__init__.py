@@ -14,7 +14,17 @@ from typing import Any
 from graphstore.model.records import RunGraph
 from tests.queries.graphs import GraphBuilder
 
-TOPICS = ("structure", "dependencies", "linking", "health", "communication", "looking", "export", "repairs")
+TOPICS = (
+    "structure",
+    "dependencies",
+    "linking",
+    "health",
+    "communication",
+    "standing",
+    "looking",
+    "export",
+    "repairs",
+)
 
 
 @dataclass(frozen=True)
