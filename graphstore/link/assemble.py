@@ -21,7 +21,7 @@ from graphstore.link.call_times import CallTimes, call_times
 from graphstore.link.detail import reduce_detail
 from graphstore.link.matched_edges import call_edges, member_edges, wait_edges
 from graphstore.link.run_groups import calls_with_groups, run_groups
-from graphstore.link.run_matching import DUMPS, RunMatching, with_recorded_groups
+from graphstore.link.run_matching import RunMatching, with_recorded_groups
 from graphstore.link.structure import rank_row, stream_rows, thread_rows
 from graphstore.model.ids import content_hash, uid_of
 from graphstore.model.records import EdgeTable, FileRecords, RankGraph, RunGraph, complete, node_schema
@@ -215,12 +215,9 @@ class _Ops:
 
 
 def _origin(nodes: dict[str, pl.DataFrame]) -> int | None:
-    """Return the earliest start in a trace (ns), without traces that in a dump: dumps reach further back."""
-    traced = {label: frame for label, frame in nodes.items() if label != CHAKRA}
-    calls = traced["CollectiveCall"]
-    traced["CollectiveCall"] = calls.filter(pl.col("source") != DUMPS)
-    of_traces = _earliest(list(traced.values()))
-    return _earliest([calls]) if of_traces is None else of_traces
+    """Return the earliest start of an op (ns), without ops that of a call: dumps reach further back."""
+    of_ops = _earliest([frame for label, frame in nodes.items() if label not in (CHAKRA, "CollectiveCall")])
+    return _earliest([nodes["CollectiveCall"]]) if of_ops is None else of_ops
 
 
 def _earliest(frames: Sequence[pl.DataFrame]) -> int | None:

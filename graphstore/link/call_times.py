@@ -5,7 +5,9 @@ the wait of each call, and skew and transfer time of each collective.
 Decided here: a collective that synchronises ends at about the same moment on all its members, so the median
 difference of their ends is the difference of their clocks; where the ends come in either order the clocks
 are not told apart, and nothing is taken off. It is taken from kernels, from the backend's own
-ops and from the ends a dump tells; the host op of an asynchronous call ends before the work does.
+ops and from the ends a dump tells; the host op of an asynchronous call ends before the work does, and of
+several kernels none is known to be the one that waits. A kernel begins long after the call was made: the
+starts of a collective are compared only where those of all members are of one kind.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from graphstore.model.records import RankGraph
+from graphstore.model.records import RankGraph, edge_frame
 
 # In these no member can be done before all have begun; a broadcast's source may leave early.
 SYNCHRONISING = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier")
-ENDS_SEEN_BY = ("kernel", "worker")
+KERNEL, WORKER, HOST = "kernel", "worker", "host"  # whose start a call has; dumps tell the host's
 COLLECTIVE = ["group", "seq"]
 CALLS = {"rank": pl.Int64, "n": pl.Int64, "group": pl.String, "seq": pl.Int64}
+SPANS = {"kind": pl.String, "of": pl.String, "start": pl.Int64, "end": pl.Int64}
 TIMES = {"group": pl.String, "seq": pl.Int64, "skew_ns": pl.Int64, "last_rank": pl.Int64}
 TIMES |= {"transfer_ns": pl.Int64}
 
@@ -51,6 +54,7 @@ def call_times(ranks: Sequence[RankGraph], places: pl.DataFrame) -> CallTimes:
     """
     calls = _calls(ranks, places)
     offsets = _offsets(calls)
+    calls = calls.filter(pl.col("of").n_unique().over(COLLECTIVE) == 1)
     shift = pl.col("rank").replace_strict(
         {rank: offset.ns for rank, offset in offsets.items()}, default=0, return_dtype=pl.Int64
     )
@@ -63,32 +67,40 @@ def call_times(ranks: Sequence[RankGraph], places: pl.DataFrame) -> CallTimes:
 
 
 def _calls(ranks: Sequence[RankGraph], places: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per member of a collective that has a start: rank, n, group, seq, kind, start, end."""
-    frames = []
-    for graph in ranks:
-        seen = graph.edges.get("SEEN_AS")
-        ends = pl.Series("src", [], dtype=pl.Int64)
-        if seen is not None and seen.height:
-            ends = seen.filter(pl.col("rule").is_in(list(ENDS_SEEN_BY)))["src"]
-        span = pl.when(pl.col("n").is_in(ends.implode())).then(pl.col("start_ns") + pl.col("duration_ns"))
-        frames.append(
-            graph.nodes["CollectiveCall"].select(
-                "rank",
-                "n",
-                pl.col("collective_kind").alias("kind"),
-                pl.col("start_ns").alias("start"),
-                pl.coalesce(span, "completed_ns").alias("end"),
-            )
-        )
+    """Return a row per member of a collective that has a start: CALLS, and whose start it is (of)."""
+    frames = [_of_rank(graph) for graph in ranks]
     if not frames:
-        return pl.DataFrame(schema=CALLS | {"kind": pl.String, "start": pl.Int64, "end": pl.Int64})
+        return pl.DataFrame(schema=CALLS | SPANS)
     known = places.drop_nulls("seq").select(list(CALLS))
     return (
         pl.concat(frames)
         .drop_nulls("start")
         .join(known, on=["rank", "n"], how="inner", maintain_order="left")
         .group_by(*COLLECTIVE, "rank", maintain_order=True)
-        .agg(pl.col("n").first(), pl.col("kind").first(), pl.col("start").min(), pl.col("end").max())
+        .agg(pl.col("n", "kind", "of").first(), pl.col("start").min(), pl.col("end").max())
+    )
+
+
+def _of_rank(graph: RankGraph) -> pl.DataFrame:
+    """Return the calls of a rank, each with its kind, start and end, and whose start that is."""
+    seen = graph.edges.get("SEEN_AS", edge_frame("SEEN_AS", {"src": [], "dst": [], "rule": []}))
+    kernels, workers = (
+        seen.filter(rule=rule).group_by(pl.col("src").alias("n")).agg(pl.len().alias(rule))
+        for rule in (KERNEL, WORKER)
+    )
+    calls = graph.nodes["CollectiveCall"].join(kernels, on="n", how="left", maintain_order="left")
+    calls = calls.join(workers, on="n", how="left", maintain_order="left")
+    of = pl.when(pl.col(KERNEL) > 0).then(pl.lit(KERNEL)).when(pl.col(WORKER) > 0).then(pl.lit(WORKER))
+    has_end = (pl.col(KERNEL) == 1) | (pl.col(KERNEL).is_null() & (pl.col(WORKER) > 0))
+    return calls.select(
+        "rank",
+        "n",
+        pl.col("collective_kind").alias("kind"),
+        of.otherwise(pl.lit(HOST)).alias("of"),
+        pl.col("start_ns").alias("start"),
+        pl.coalesce(pl.when(has_end).then(pl.col("start_ns") + pl.col("duration_ns")), "completed_ns").alias(
+            "end"
+        ),
     )
 
 

@@ -3,8 +3,9 @@
 In:  the rank's dumps, its communication calls and the host ops these are. Out: the calls with what the
 recorder says of them, then the entries that no trace shows, as calls of their own.
 Decided here, in order of trust: the sequence number within the group; the time of creation, which lies
-inside exactly one c10d op of that kind; the order of kinds, counted from the end. Where time and order
-disagree no entry is joined: two calls made one would be worse than one call told twice.
+inside exactly one c10d op of that kind; the order of kinds, counted from the end, or without times where it
+fits a whole recording at one place only. Kinds always agree. Where time and order disagree no entry is
+joined: two calls made one would be worse than one call told twice.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ RECORDED = (
     *("record_id", "op_id", "p2p_seq_id", "pg_id", "state", "retired", "started_ns", "completed_ns"),
     *("timeout_ms", "site", "in_sizes", "out_sizes", "in_dtypes", "out_dtypes"),
 )
-ADDED = ("collective_seq_id", "pg_name", "pg_desc", "dtype", "in_msg_nelems", "out_msg_nelems")
+ADDED = ("start_ns", "collective_seq_id", "peer", "dtype", "in_msg_nelems", "out_msg_nelems")
+NAMES = ("pg_name", "pg_desc")  # as a pair, the dump's if it has one: matching knows its groups by that
+STATES = ("scheduled", "started", "completed")
 
 
 @dataclass
@@ -50,25 +53,41 @@ class _Op:
 def read_entries(files: Sequence[FileRecords]) -> pl.DataFrame:
     """Return the entries of a rank's dumps in order of recording, each record of a process once.
 
-    A process that was dumped twice has records of equal number and time: the further state is kept.
-    `trace_file` is the place of the dump in `files`.
+    A process that was dumped twice has records of equal number and time: the further state is kept, and what
+    only one of them says (JSON has no frames). `trace_file` is the place of the dump in `files`. The number
+    of a send or recv is null: NCCL writes that of the last collective before it there.
     """
+    dumps = sorted((record.path, place) for place, record in enumerate(files) if _is_dump(record))
     found = [
-        record.tables[TABLE].with_columns(pl.lit(place, dtype=pl.Int64).alias("trace_file"))
-        for place, record in enumerate(files)
-        if record.facts["kind"] == "flight_recorder" and TABLE in record.tables
+        files[place].tables[TABLE].with_columns(pl.lit(place, dtype=pl.Int64).alias("trace_file"))
+        for _, place in dumps
     ]
     if not found:
         return empty(TABLE)
-    entries = pl.concat(found)
-    if len(found) > 1:
-        progress = (pl.col("state") == "completed").cast(pl.Int8) * 2 + pl.col("retired").fill_null(False)
-        entries = (
-            entries.sort(progress.fill_null(0), descending=True, maintain_order=True)
-            .unique(["record_id", "start_ns"], keep="first", maintain_order=True)
-            .sort("record_id", "order")
-        )
-    return entries.sort("record_id", "order", nulls_last=True)
+    entries = pl.concat(found) if len(found) == 1 else _of_one_process(pl.concat(found))
+    if not entries["record_id"].null_count():
+        entries = entries.sort("record_id", "order")
+    is_p2p = pl.col("is_p2p").fill_null(False)
+    return entries.with_columns(pl.when(~is_p2p).then("collective_seq_id").alias("collective_seq_id"))
+
+
+def _is_dump(record: FileRecords) -> bool:
+    return record.facts["kind"] == "flight_recorder" and TABLE in record.tables
+
+
+def _of_one_process(entries: pl.DataFrame) -> pl.DataFrame:
+    """Return the entries of several dumps, those of one record joined; one without a number stays alone."""
+    progress = pl.col("state").replace_strict(
+        {state: place for place, state in enumerate(STATES, 1)}, default=0, return_dtype=pl.Int64
+    )
+    further = pl.struct(pl.col("retired").fill_null(False), progress)
+    numbered = (
+        entries.drop_nulls("record_id")
+        .sort(further, descending=True, maintain_order=True)
+        .group_by("record_id", "start_ns", maintain_order=True)
+        .agg(pl.all().drop_nulls().first())
+    )
+    return pl.concat([numbered.select(entries.columns), entries.filter(pl.col("record_id").is_null())])
 
 
 def join_entries(calls: pl.DataFrame, entries: pl.DataFrame, host: pl.DataFrame) -> Joined:
@@ -89,7 +108,7 @@ def _told(calls: pl.DataFrame, entries: pl.DataFrame, rows: dict[int, tuple[int,
     """Return the calls with what their entries say."""
     if not rows:
         return calls
-    said = entries[list(rows)].select(*RECORDED, *ADDED)
+    said = entries[list(rows)].select(*RECORDED, *ADDED, *NAMES)
     by_call = said.with_columns(
         pl.Series("row", [call for call, _ in rows.values()], dtype=pl.UInt32),
         pl.Series("by", [by for _, by in rows.values()], dtype=pl.String),
@@ -97,7 +116,9 @@ def _told(calls: pl.DataFrame, entries: pl.DataFrame, rows: dict[int, tuple[int,
     joined = calls.with_row_index("row").join(
         by_call, on="row", how="left", suffix="_said", maintain_order="left"
     )
+    is_named = pl.col("pg_name_said").is_not_null()
     return joined.with_columns(
+        *(pl.when(is_named).then(f"{name}_said").otherwise(name).alias(name) for name in NAMES),
         *(pl.col(f"{name}_said").alias(name) for name in RECORDED),
         *(pl.coalesce(name, f"{name}_said").alias(name) for name in ADDED),
         pl.col("by").alias("joined_by"),
@@ -108,15 +129,15 @@ def _match(
     calls: pl.DataFrame, entries: pl.DataFrame, host: pl.DataFrame
 ) -> tuple[dict[int, tuple[int, str]], int]:
     """Return {entry: (call, by what)} and how many entries time and order join differently."""
-    found = _by_number(calls, entries)
-    if found:
-        return {entry: (call, BY_NUMBER) for entry, call in found.items()}, 0
+    found = {entry: (call, BY_NUMBER) for entry, call in _by_number(calls, entries).items()}
     ops = _ops(calls, host)
+    if found:  # sends and recvs have no number that the trace knows, too
+        transfers = _by_time([op for op in ops if op.kind in P2P_KINDS], entries)
+        return found | {entry: (call, BY_TIME) for entry, call in transfers.items()}, 0
     by_time = _by_time(ops, entries)
     by_order = _by_order(ops, entries)
-    if not by_time:
-        has_times = any(op.start is not None for op in ops) and entries["start_ns"].count() > 0
-        return {} if has_times else {e: (call, BY_ORDER) for e, call in by_order.items()}, 0
+    if not _have_times(ops, entries):
+        return {entry: (call, BY_ORDER) for entry, call in by_order.items()}, 0
     rows: dict[int, tuple[int, str]] = {}
     for entry, call in by_time.items():
         other = by_order.get(entry)
@@ -126,17 +147,24 @@ def _match(
 
 
 def _by_number(calls: pl.DataFrame, entries: pl.DataFrame) -> dict[int, int]:
-    """Join collectives by group name and sequence number, each pair of which stands once on both sides."""
+    """Join collectives by group name and sequence number, each pair of which stands once on both sides.
+
+    A dump without descriptions is older than 2.0: its names are numbers of its own process.
+    """
     key = ["pg_name", "collective_seq_id"]
     is_coll = ~pl.col("is_p2p").fill_null(False)
     theirs = calls.with_row_index("call").filter(is_coll).drop_nulls(key).unique(key, keep="none")
     ours = (
         entries.with_row_index("entry")
         .filter(is_coll & ~pl.col("is_coalesced").fill_null(False))
-        .drop_nulls(key)
+        .drop_nulls([*key, "pg_desc"])
         .unique(key, keep="none")
     )
-    pairs = ours.join(theirs.select(*key, "call"), on=key, how="inner").sort("entry")
+    pairs = (
+        ours.join(theirs.select(*key, "call", pl.col("collective_kind").alias("theirs")), on=key, how="inner")
+        .filter(pl.col("collective_kind") == pl.col("theirs"))
+        .sort("entry")
+    )
     return dict(pairs.select("entry", "call").iter_rows())
 
 
@@ -179,24 +207,50 @@ def _by_time(ops: Sequence[_Op], entries: pl.DataFrame) -> dict[int, int]:
     return dict(sorted(pairs.items()))
 
 
-def _by_order(ops: Sequence[_Op], entries: pl.DataFrame) -> dict[int, int]:
-    """Join entries and ops from the end of both, if the kinds are the same all the way.
+def _have_times(ops: Sequence[_Op], entries: pl.DataFrame) -> bool:
+    return any(op.start is not None for op in ops) and entries["start_ns"].count() > 0
 
-    What gloo sends and receives is not recorded. Entries made after the last op of a trace with times are
-    set aside: the job went on when the trace had ended.
+
+def _by_order(ops: Sequence[_Op], entries: pl.DataFrame) -> dict[int, int]:
+    """Join entries and ops by the order of their kinds, if these are the same all the way.
+
+    What gloo sends and receives is not recorded. With times both are counted from the end, entries made after
+    the last op set aside: the job went on when the trace had ended. Without, nobody knows when that was: the
+    dump has to hold all records of its process, and the kinds to fit at one place only.
     """
     is_gloo = entries["name"].str.starts_with("gloo:").any()
     ops = [op for op in ops if not (is_gloo and op.kind in P2P_KINDS)]
-    ends = [op.end for op in ops if op.end is not None]
+    has_times = _have_times(ops, entries)
+    if has_times:
+        ops = [op for op in ops if op.start is not None]
+    last = max((op.end for op in ops if op.end is not None), default=0)
     kept = [
         (entry, kind)
         for entry, (kind, made, closes) in enumerate(
             entries.select("collective_kind", "start_ns", "is_coalesced").iter_rows()
         )
-        if not closes and not (ends and made is not None and made > max(ends))
+        if not closes and not (has_times and made is not None and made > last)
     ]
+    if not has_times:
+        first = _only_place([kind for _, kind in kept], [op.kind for op in ops])
+        if first is None or not _is_whole(entries):
+            return {}
+        kept = kept[first : first + len(ops)]
     size = min(len(ops), len(kept))
     pairs = list(zip(kept[len(kept) - size :], ops[len(ops) - size :], strict=True))
     if any(kind != op.kind for (_, kind), op in pairs):
         return {}
     return {entry: op.row for (entry, _), op in pairs}
+
+
+def _is_whole(entries: pl.DataFrame) -> bool:
+    """Return whether the dump holds every record of its process: from 0, without a gap."""
+    return entries["record_id"].to_list() == list(range(entries.height))
+
+
+def _only_place(kinds: Sequence[str | None], part: Sequence[str]) -> int | None:
+    """Return where `part` stands in `kinds`; None if nowhere, or at several places."""
+    letter = {kind: chr(place) for place, kind in enumerate(dict.fromkeys([*kinds, *part]))}
+    whole, sought = ("".join(letter[kind] for kind in some) for some in (kinds, part))
+    first = whole.find(sought)
+    return first if first >= 0 and whole.find(sought, first + 1) < 0 else None

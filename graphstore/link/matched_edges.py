@@ -47,21 +47,26 @@ def call_edges(
 
 
 def _peers(matched: RunMatching, calls: pl.DataFrame) -> pl.DataFrame:
-    """Return send → recv of each pair, with what it rests on."""
+    """Return send → recv of each pair, with what it rests on; no pair of calls whose names are not their own.
+
+    A dump in which a record_id stands twice is not refused.
+    """
     job = matched.job
     if job is None or job.pairs.is_empty():
         return edge_frame("PEER", {"src": [], "dst": [], "rule": []})
     named = "record_id" if matched.source == DUMPS else "place"
     transfers = calls.filter(pl.col("src").is_not_null())
-    ends = {}
-    for side, sends in (("send", True), ("recv", False)):
-        ends[side] = transfers.filter(pl.col("is_send") == sends).select(
-            "group", "src", "dst", pl.col("key").alias(f"{side}_{named}"), pl.col("uid").alias(f"{side}_uid")
-        )
     pairs = job.pairs
-    for side in ("send", "recv"):
+    for side, sends in (("send", True), ("recv", False)):
         on = ["group", "src", "dst", f"{side}_{named}"]
-        pairs = pairs.join(ends[side], on=on, how="inner", maintain_order="left")
+        ends = (
+            transfers.filter(pl.col("is_send") == sends)
+            .select("group", "src", "dst", pl.col("key").alias(on[-1]), pl.col("uid").alias(f"{side}_uid"))
+            .unique(on, keep="none")
+        )
+        pairs = pairs.unique(on, keep="none", maintain_order=True).join(
+            ends, on=on, how="inner", maintain_order="left"
+        )
     return pairs.select(
         pl.col("send_uid").alias("src"), pl.col("recv_uid").alias("dst"), pl.col("how").alias("rule")
     )

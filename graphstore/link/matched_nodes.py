@@ -26,7 +26,8 @@ def collectives(matched: RunMatching, times: pl.DataFrame) -> pl.DataFrame:
     job = matched.job
     if job is None or job.collectives.is_empty():
         return pl.DataFrame(schema=node_schema("Collective"))
-    counts = matched.places.drop_nulls("seq").group_by("group", "seq").agg(pl.len().alias("calls"))
+    members = pl.col("rank").n_unique().cast(pl.Int64)  # one may have several entries, a block of calls
+    counts = matched.places.drop_nulls("seq").group_by("group", "seq").agg(members.alias("calls"))
     ours, theirs = ["group", "collective_seq_id"], ["group", "seq"]
     word = pl.coalesce("collective_kind", "op_name", pl.lit("call"))
     rows = (

@@ -64,11 +64,12 @@ def link_rank(rank: int, files: list[FileRecords], allow_mismatch: bool = False)
 def _note_joins(facts: list[dict[str, Any]], joined: Joined) -> None:
     """Note in the facts of the rank's dump how many of its entries are calls of the traces, too.
 
-    Of a process that was dumped twice the first dump is told.
+    Of a process that was dumped twice the dump whose path comes first is told.
     """
-    dump = next((fact for fact in facts if fact["kind"] == "flight_recorder"), None)
-    if dump is not None:
-        dump |= {"entries_joined": len(joined.rows), "entry_joins_disagree": joined.disagreeing}
+    dumps = [fact for fact in facts if fact["kind"] == "flight_recorder"]
+    if dumps:
+        told = min(dumps, key=lambda fact: str(fact["path"]))
+        told |= {"entries_joined": len(joined.rows), "entry_joins_disagree": joined.disagreeing}
 
 
 def _files_by_role(rank: int, files: Sequence[FileRecords]) -> tuple[int | None, int | None, int | None]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from graphstore.link.matching.groups import ORIGINS as PROOFS
 from graphstore.link.process_groups import LISTED, ORIGINS, Group
 from graphstore.model.ids import group_key, name_order
 from graphstore.model.records import RankGraph
@@ -32,6 +33,7 @@ def run_groups(ranks: Sequence[RankGraph], matched: Sequence[Group] = ()) -> lis
         _join(found, group, [])
     for group in matched:
         known = found.setdefault(group["group"], group)
+        known["origin"] = min(group["origin"], known["origin"], key=_trust)
         known["complete"] = known["complete"] or group["complete"]
         known["pg_desc"] = known["pg_desc"] or group["pg_desc"]
     return sorted(found.values(), key=lambda group: (name_order(group["pg_name"]), group["members"]))
@@ -52,6 +54,12 @@ def calls_with_groups(graph: RankGraph, groups: Sequence[Group]) -> pl.DataFrame
         .alias("group"),
         pl.when(is_open).then(pl.lit("recorded")).otherwise("group_origin").alias("group_origin"),
     )
+
+
+def _trust(origin: str) -> tuple[int, bool]:
+    """Return the place of an origin among all, the best first; shapes that prove the size add to it."""
+    proof, _, shapes = origin.partition("+")
+    return PROOFS.index(proof), not shapes
 
 
 def _join(found: dict[str, Group], group: Group, listed_by: list[int]) -> None:

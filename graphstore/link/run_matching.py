@@ -2,7 +2,8 @@
 
 In:  the run's files, and its linked ranks. Out: a `RunMatching`: the job, and per rank which collective or
 channel each of its calls belongs to. Decided here: a run is one job; traces are not matched beside dumps,
-which know more (states, what was never called). The judgement itself: matching/.
+which know more (states, what was never called), unless none of these could be used. The judgement itself:
+matching/.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from graphstore.model.records import FileRecords, RankGraph
 
 DUMPS, TRACES = "flight_recorder", "traces"
 BY_NUMBER, BY_ORDER, BY_ENDS = "collective_seq_id", "order", "ends"
+IS_RECORDED = (pl.col("source") == DUMPS) | pl.col("joined_by").is_not_null()  # of a call: by a dump
 PLACES = {
     "n": pl.Int64,
     "rank": pl.Int64,
@@ -70,17 +72,16 @@ def match_run(dumps: Sequence[Reduced], ranks: Sequence[RankGraph]) -> RunMatchi
 
     Raises InputError when the dumps are of several jobs: a run is one.
     """
-    if dumps:
-        matching = match_reduced(dumps)
-        _refuse_several(matching)
-        matched = RunMatching(DUMPS, matching)
-        if matched.job is not None:
-            matched.places = _places_of_dumps(matched.job, ranks)
-        return matched
+    of_dumps = RunMatching(DUMPS, match_reduced(dumps)) if dumps else RunMatching()
+    _refuse_several(of_dumps.matching)
+    if of_dumps.job is not None:
+        of_dumps.places = _places_of_dumps(of_dumps, ranks)
+        return of_dumps
     calls = numbered_calls(ranks)
     if not any(own.height for own in calls.values()):
-        return RunMatching()
+        return of_dumps
     matched = RunMatching(TRACES, match_dumps(trace_dumps(ranks)))
+    matched.matching.set_aside |= of_dumps.matching.set_aside
     if matched.job is not None:
         matched.places = _places_of_traces(matched.job, ranks, calls)
     return matched
@@ -92,7 +93,7 @@ def with_recorded_groups(graph: RankGraph, matched: RunMatching) -> pl.DataFrame
     if matched.source != DUMPS or matched.job is None:
         return calls
     keys = _keys_by_names(matched.job, graph.rank)
-    is_recorded = pl.col("record_id").is_not_null() & pl.col("known").is_not_null()
+    is_recorded = IS_RECORDED & pl.col("known").is_not_null()
     return (
         _with_key(calls, keys)
         .with_columns(
@@ -127,11 +128,15 @@ def _with_key(calls: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     return calls.with_columns(known)
 
 
-def _places_of_dumps(job: JobMatching, ranks: Sequence[RankGraph]) -> pl.DataFrame:
-    """Return where the recorded calls of all ranks belong."""
+def _places_of_dumps(matched: RunMatching, ranks: Sequence[RankGraph]) -> pl.DataFrame:
+    """Return where the recorded calls of all ranks belong; those of dumps set aside belong nowhere."""
+    job, aside = matched.job, matched.matching.set_aside
+    assert job is not None
     frames = []
     for graph in ranks:
-        calls = graph.nodes["CollectiveCall"].drop_nulls("record_id")
+        unused = [place for place, fact in enumerate(graph.files) if fact["name"] in aside]
+        is_unused = pl.col("trace_file").is_in(unused).fill_null(False)
+        calls = graph.nodes["CollectiveCall"].filter(IS_RECORDED & ~is_unused)
         calls = _with_key(calls, _keys_by_names(job, graph.rank)).drop_nulls("known")
         is_p2p = pl.col("is_p2p").fill_null(False)
         frames.append(

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from graphstore.link import assemble, link_rank
 from graphstore.link.run_groups import run_groups
+from graphstore.model.ids import rank_ranges
 from graphstore.model.records import FileRecords, RunGraph
 from tests.data.builders import et_file, node, roots
 from tests.unit.link.test_comm_ops import said
@@ -51,6 +54,62 @@ def test_a_name_with_two_member_sets_around_a_rank_is_left_open() -> None:
     run = assemble("r", 1, "r", [link_rank(0, [_named(0, "4", 2, listed)])], [])
 
     assert run.nodes["CollectiveCall"]["group"].to_list() == [None]
+
+
+def _matched(pg_name: str, members: list[int], origin: str, **more: object) -> dict[str, Any]:
+    """Return a group as matching the ranks found it."""
+    key = f"{pg_name}[{rank_ranges(members)}]"
+    row = {"name": key, "group": key, "pg_name": pg_name, "pg_desc": None, "members": members}
+    return (
+        row
+        | {"group_size": None, "backend": None, "origin": origin, "complete": True, "listed_by": []}
+        | more
+    )
+
+
+def test_a_group_that_only_the_dumps_list_is_a_group_of_the_run() -> None:
+    """Its rows come from matching as they are, in their place by name."""
+    graphs = [link_rank(rank, [_named(rank, "4", 2)]) for rank in (0, 1)]
+
+    found = run_groups(graphs, [_matched("10", [0, 1], "pg_config"), _matched("3", [0, 1], "peer")])
+
+    assert [(group["group"], group["origin"]) for group in found] == [
+        ("3[0-1]", "peer"),
+        ("4[0-1]", "inferred"),
+        ("10[0-1]", "pg_config"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("origin", "complete", "told"),
+    [
+        ("inferred", False, ("inferred", False)),
+        ("inferred+shapes", True, ("inferred+shapes", True)),
+        ("pg_config", True, ("pg_config", True)),
+    ],
+)
+def test_a_group_that_both_know_bears_the_better_proof(
+    origin: str, complete: bool, told: tuple[str, bool]
+) -> None:
+    """By its users alone it is a lower bound; the dumps' list or the shapes of calls may prove it whole."""
+    graphs = [link_rank(rank, [_named(rank, "4", 8)]) for rank in (0, 3)]
+
+    (group,) = run_groups(graphs, [_matched("4", [0, 3], origin, complete=complete, pg_desc="tp")])
+
+    assert (group["origin"], group["complete"]) == told
+    assert (group["pg_desc"], group["group_size"]) == ("tp", 8)
+
+
+def test_what_the_traces_list_outdoes_what_dumps_infer() -> None:
+    """The rank's own list stays, with who lists it; matching saw the same members by their use only."""
+    listed = {"pg_name": "4", "pg_desc": "dp", "ranks": [0, 1], "group_size": 2, "origin": "kineto"}
+
+    (group,) = run_groups(
+        [link_rank(0, [_named(0, "4", 2, [listed])])], [_matched("4", [0, 1], "inferred", complete=False)]
+    )
+
+    said = ("origin", "complete", "pg_desc", "listed_by", "members")
+    assert [group[name] for name in said] == ["kineto", True, "dp", [0], [0, 1]]
 
 
 def test_groups_stand_in_order_of_their_numbers_and_know_who_lists_them() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from graphstore.errors import RankError, UsageError
@@ -140,6 +141,38 @@ def test_two_dumps_of_a_rank_are_no_clash() -> None:
     assign_ranks(records, {})
 
     assert ranks(records) == [(0, "file_name"), (0, "file_name")]
+
+
+def test_the_entries_of_a_dump_without_a_rank_are_left_out_by_reason() -> None:
+    """Nobody's calls become no nodes; the ledger says so and adds up. The dump with a rank keeps its own."""
+    nobody, known = trace("dump.pt", "flight_recorder"), trace("rank_3", "flight_recorder")
+    for record in (nobody, known):
+        record.tally.read, record.tally.kept = 5, 4
+        record.tally.leave_out("entry without profiling_name", 1)
+        record.close_ledger()
+
+    assign_ranks([nobody, known], {})
+
+    assert ranks([nobody, known]) == [(None, None), (3, "file_name")]
+    assert (nobody.facts["records_read"], nobody.facts["kept"]) == (5, 0)
+    assert orjson.loads(nobody.facts["left_out"]) == {
+        "entry without profiling_name": 1,
+        "the rank of the dump is not known": 4,
+    }
+    assert (known.facts["records_read"], known.facts["kept"]) == (5, 4)
+    for record in (nobody, known):
+        record.tally.check(record.path)
+
+
+def test_an_empty_dump_without_a_rank_leaves_nothing_out() -> None:
+    """No entry, so no reason; and a person may say whose it is."""
+    record = trace("dump.pt", "flight_recorder")
+
+    assign_ranks([record], {})
+    assert (record.facts["kept"], record.tally.left_out.get("the rank of the dump is not known", 0)) == (0, 0)
+
+    assign_ranks([record], {"dump.pt": 2})
+    assert ranks([record]) == [(2, "flag")]
 
 
 @pytest.mark.parametrize(
