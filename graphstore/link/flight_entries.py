@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from graphstore.link.dtypes import element_size
 from graphstore.model.collectives import P2P_KINDS
 from graphstore.model.records import FileRecords, empty, frame, table_schema
 
@@ -26,7 +27,7 @@ RECORDED = (
     *("record_id", "op_id", "p2p_seq_id", "pg_id", "state", "retired", "started_ns", "completed_ns"),
     *("timeout_ms", "site", "in_sizes", "out_sizes", "in_dtypes", "out_dtypes"),
 )
-ADDED = ("start_ns", "collective_seq_id", "peer", "dtype", "in_msg_nelems", "out_msg_nelems")
+ADDED = ("start_ns", "collective_seq_id", "peer", "dtype", "in_msg_nelems", "out_msg_nelems", "size_bytes")
 NAMES = ("pg_name", "pg_desc")  # as a pair, the dump's if it has one: matching knows its groups by that
 STATES = ("scheduled", "started", "completed")
 
@@ -68,7 +69,17 @@ def read_entries(files: Sequence[FileRecords]) -> pl.DataFrame:
     if not entries["record_id"].null_count():
         entries = entries.sort("record_id", "order")
     is_p2p = pl.col("is_p2p").fill_null(False)
-    return entries.with_columns(pl.when(~is_p2p).then("collective_seq_id").alias("collective_seq_id"))
+    return entries.with_columns(
+        pl.when(~is_p2p).then("collective_seq_id").alias("collective_seq_id"),
+        (pl.col("in_msg_nelems") * _element_sizes(entries)).alias("size_bytes"),
+    )
+
+
+def _element_sizes(entries: pl.DataFrame) -> pl.Series:
+    """Return the bytes of an input's element; null where not known, or where inputs are of several types."""
+    sizes = {name: element_size(name) for name in entries["dtype"].unique().to_list()}
+    known = pl.col("dtype").replace_strict(sizes, default=None, return_dtype=pl.Int64)
+    return entries.select(pl.when(pl.col("in_dtypes").list.n_unique() == 1).then(known)).to_series()
 
 
 def _is_dump(record: FileRecords) -> bool:

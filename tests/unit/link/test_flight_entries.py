@@ -404,3 +404,17 @@ def test_the_order_of_dumps_changes_nothing(states: list[str], data: st.DataObje
     assert one.drop("trace_file").equals(other.drop("trace_file"))
     assert [files[n].path for n in one["trace_file"]] == [shuffled[n].path for n in other["trace_file"]]
     assert one["record_id"].to_list() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "size"),
+    [(["Float"], 64), (["BFloat16"], 32), (["Float", "Float"], 64), (["Float", "Half"], None)],
+)
+def test_bytes_are_elements_by_the_size_of_their_type(dtypes: list[str], size: int | None) -> None:
+    """16 elements; where inputs are of several types, their common count tells no bytes."""
+    row = call() | {"in_dtypes": dtypes, "dtype": dtypes[0], "in_msg_nelems": 16}
+    facts = {"kind": "flight_recorder", "name": "rank_0"}
+
+    found = read_entries([FileRecords("rank_0", facts, {"flight_entries": entries(numbered([row]))})])
+
+    assert found["size_bytes"].to_list() == [size]
