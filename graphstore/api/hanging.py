@@ -21,8 +21,10 @@ from graphstore.link.matching import (
     Matching,
     RankDump,
     evidence_rows,
-    flight_dumps,
     match_dumps,
+    match_reduced,
+    reduce_records,
+    reduced_dumps,
     trace_dumps,
     waits,
     what_decides,
@@ -114,16 +116,18 @@ def hang_files(
     read, RankError when the rank of a trace cannot be told, UsageError for a flag that names no file.
     """
     found = readers.find_files(paths)
-    records = readers.read_files(found.files, settings, found.explicit, progress)
+    records = readers.read_files(found.files, settings, found.explicit, progress, then=reduce_records)
     readers.assign_ranks(records, dict(rank_flags or {}))
     _refuse_code(records)
     problems = [str(record.facts["problem"]) for record in records if record.facts.get("problem")]
-    dumps, source = flight_dumps(records), "flight_recorder"
-    if not dumps:
-        dumps, source = _traces(records), "traces"
-    if not dumps:
+    dumps = list(reduced_dumps(records))
+    traces = [] if dumps else _traces(records)
+    if not dumps and not traces:
         raise nothing_readable(records, WANTED)
-    return HangResult(match_dumps(dumps), source, problems, found.skipped_folders)
+    del records  # the dumps let go of their numbers group by group, so nothing else may hold them
+    if dumps:
+        return HangResult(match_reduced(dumps), "flight_recorder", problems, found.skipped_folders)
+    return HangResult(match_dumps(traces), "traces", problems, found.skipped_folders)
 
 
 def _refuse_code(records: Sequence[FileRecords]) -> None:

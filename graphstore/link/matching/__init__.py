@@ -7,7 +7,7 @@ The rule above all rules: say only what the files prove. Order of the steps: mat
 
 from graphstore.link.matching.deciding import what_decides
 from graphstore.link.matching.evidence import evidence_rows, waits
-from graphstore.link.matching.file_dumps import flight_dumps
+from graphstore.link.matching.file_dumps import flight_dumps, reduce_records, reduced_dumps
 from graphstore.link.matching.host_calls import trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import Cause, Group, JobMatching, Matching, RankDump
@@ -24,6 +24,8 @@ __all__ = [
     "match_dumps",
     "match_reduced",
     "reduce_dump",
+    "reduce_records",
+    "reduced_dumps",
     "trace_dumps",
     "waits",
     "what_decides",
