@@ -47,3 +47,8 @@ test:
 scale ops="100000":
     python benchmarks/make_traces.py build/traces-{{ops}} --ops {{ops}}
     python benchmarks/run.py build/traces-{{ops}}
+
+# Make the dumps of a big job that hangs and measure how long the answer takes.
+scale-hang ranks="64" *options="":
+    python benchmarks/make_dumps.py build/dumps-{{ranks}} --ranks {{ranks}}
+    python benchmarks/hang.py build/dumps-{{ranks}} {{options}}

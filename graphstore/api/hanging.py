@@ -22,8 +22,10 @@ from graphstore.link.matching import (
     Matching,
     RankDump,
     evidence_rows,
-    flight_dumps,
     match_dumps,
+    match_reduced,
+    reduce_records,
+    reduced_dumps,
     trace_dumps,
     waits,
     what_decides,
@@ -65,16 +67,18 @@ def hang_files(
     read, RankError when the rank of a trace cannot be told, UsageError for a flag that names no file.
     """
     found = readers.find_files(paths)
-    records = readers.read_files(found.files, settings, found.explicit, progress)
+    records = readers.read_files(found.files, settings, found.explicit, progress, then=reduce_records)
     readers.assign_ranks(records, dict(rank_flags or {}))
     _refuse_code(records)
     problems = [str(record.facts["problem"]) for record in records if record.facts.get("problem")]
-    dumps, source = flight_dumps(records), DUMPS
-    if not dumps:
-        dumps, source = _traces(records), TRACES
-    if not dumps:
+    dumps = list(reduced_dumps(records))
+    traces = [] if dumps else _traces(records)
+    if not dumps and not traces:
         raise nothing_readable(records, WANTED)
-    return result_of(match_dumps(dumps), source, problems, found.skipped_folders)
+    del records  # the dumps let go of their numbers group by group, so nothing else may hold them
+    if dumps:
+        return result_of(match_reduced(dumps), DUMPS, problems, found.skipped_folders)
+    return result_of(match_dumps(traces), TRACES, problems, found.skipped_folders)
 
 
 def result_of(

@@ -26,7 +26,7 @@ SHOWN = 80  # characters of a name in a message
 # LONG_BINGET and LONG_BINPUT of a memo place, BININT2, BININT, LONG1 up to 9 bytes, BINFLOAT.
 # A counted repeat: an unlimited one keeps every round to go back to, and possessive ones err before 3.11.5.
 _RUN = (
-    rb"(?:[hqK].|[}\])(suaeN\x88\x89\x94]|[jr]..%s\x00|M..|J....|"
+    rb"(?:[hqK].|[}\])(suaeN\x88\x89\x94]{1,16}|J....|[jr]..%s\x00|M..|"
     rb"\x8a(?:\x08.{8}|\x00|\x01.|\x02..|\x03.{3}|\x04.{4}|\x05.{5}|\x06.{6}|\x07.{7}|\x09.{9})|"
     rb"G.{8}){0,500}"
 )
@@ -35,7 +35,7 @@ LARGE_BYTES = 16 << 20  # of a pickle that may have more: Python, unlike torch, 
 RUN_OF_LARGE = re.compile(_RUN % rb".", re.DOTALL)  # below 2^24, 256 MB
 TEXT, SHORT_TEXT, STOP, FRAME = b"X"[0], 0x8C, b"."[0], 0x95
 FRAME_BYTES = 9
-TUPLES = b"t\x85\x86\x87"  # TUPLE, TUPLE1, TUPLE2, TUPLE3
+TUPLES = frozenset(b"t\x85\x86\x87")  # TUPLE, TUPLE1, TUPLE2, TUPLE3
 CHECK_TUPLE = b"Q"  # BINPERSID: has the unpickler ask for the value meant by the one on top of the stack
 IN_TUPLE = {str, int, float, bool, type(None)}
 PICKLE_2_TO_5 = re.compile(rb"\x80[\x02-\x05]")
@@ -86,17 +86,18 @@ def scan(data: bytes) -> bytes:
         found = match(data, at)
         end = found.end() if found else at
         opcode = data[end] if end <= last else None
-        if opcode == TEXT:
+        if opcode in TUPLES:
+            at = end + 1
+            pieces.append(data[taken:at])
+            pieces.append(CHECK_TUPLE)
+            taken = at
+        elif opcode == TEXT:
             at = end + 5 + int.from_bytes(data[end + 1 : end + 5], "little")
         elif opcode == SHORT_TEXT and end < last:
             at = end + 2 + data[end + 1]
         elif opcode == STOP and end == last:
             pieces.append(data[taken:])
             return b"".join(pieces)
-        elif opcode is not None and opcode in TUPLES:
-            at = end + 1
-            pieces += (data[taken:at], CHECK_TUPLE)
-            taken = at
         elif opcode == FRAME:
             at = end + FRAME_BYTES
             pieces.append(data[taken:end])

@@ -71,7 +71,7 @@ def _distinct(fields: Fields) -> tuple[Fields, Codes]:
 def _check_sizes(values: Sequence[Any], field: str) -> None:
     shapes = _flat(values, field, MOST_TENSORS)
     check_types(shapes, field, LISTS, "a list of sizes")
-    check_types(_flat(shapes, field, MOST_DIMENSIONS), field, {int}, "a whole number")
+    check_types(_joined(shapes, field, MOST_DIMENSIONS), field, {int}, "a whole number")
 
 
 def _check_names(values: Sequence[Any], field: str) -> None:
@@ -83,10 +83,15 @@ def _check_names(values: Sequence[Any], field: str) -> None:
 def _flat(values: Sequence[Any], field: str, most: int) -> list[Any]:
     """Return what lists hold, when they are lists (or absent) and hold no more than `most` each."""
     check_types(values, field, LISTS | {ABSENT}, "a list")
-    lists = _present(values)
-    if max(map(len, lists), default=0) > most:
+    return _joined(_present(values), field, most)
+
+
+def _joined(lists: Lists, field: str, most: int) -> list[Any]:
+    """Return what lists hold, when they hold no more than `most` each."""
+    lengths = list(map(len, lists))
+    if max(lengths, default=0) > most:
         raise DumpRefusedError(f"{field} of an entry holds a list of more than {most:,}")
-    if sum(map(len, lists)) > MOST_VALUES:
+    if sum(lengths) > MOST_VALUES:
         raise DumpRefusedError(f"{field} holds more than {MOST_VALUES:,} values in all")
     return list(chain.from_iterable(lists))
 

@@ -1,6 +1,7 @@
 """Read many files at once, each in a process of its own kind.
 
-In:  paths. Out: FileRecords in the order of the paths.
+In:  paths, and perhaps what is to be done with the records of each file where they were read, so that only
+what is kept of them crosses over. Out: FileRecords in the order of the paths.
 Decided here: when processes pay, that the largest files begin first, and that a process that dies (killed
 for memory, say) costs its file at most, after one more try, and never the others.
 Processes are started as programs, not forked: polars' threads do not survive a fork, and
@@ -27,6 +28,7 @@ from graphstore.readers.transfer import receive_message, receive_records
 from graphstore.settings import Settings
 
 Progress = Callable[[str, int, int], None]  # (what, done, total)
+Then = Callable[[FileRecords], FileRecords]  # a function of a module, by whose name a process finds it
 
 PAYS_BYTES = 4 << 20  # stored bytes; below this starting a process takes longer than reading
 PROGRESS_NAME = "bytes read"
@@ -35,20 +37,30 @@ LIMITS = ("max_file_bytes", "max_dump_bytes", "max_depth")
 PROGRAM = "import sys; sys.path[:] = {path!r}; from graphstore.readers.worker import main; main()"
 
 
+def as_read(records: FileRecords) -> FileRecords:
+    """Return the records as they are: all of a file is wanted."""
+    return records
+
+
 def read_files(
-    paths: Sequence[str], settings: Settings, explicit: set[str], progress: Progress | None = None
+    paths: Sequence[str],
+    settings: Settings,
+    explicit: set[str],
+    progress: Progress | None = None,
+    then: Then = as_read,
 ) -> list[FileRecords]:
     """Return the records of each file, in the order of `paths`; broken ones have facts.problem.
 
-    `progress` is told the stored bytes done and in all. Raises LedgerError when a reader's counts do not
-    add up, GraphstoreError for a defect of a reader.
+    `progress` is told the stored bytes done and in all. `then` makes of the records of a file those that are
+    returned. Raises LedgerError when a reader's counts do not add up, GraphstoreError for a defect of a
+    reader or of `then`.
     """
     sizes = [_size(path) for path in paths]
     at_once = min(settings.processes, len(paths))
     if at_once < 2 or sum(sizes) < PAYS_BYTES or not sys.executable:
-        return _read_here(paths, sizes, settings, explicit, progress)
+        return _read_here(paths, sizes, settings, explicit, progress, then)
     command = [sys.executable, "-c", PROGRAM.format(path=sys.path)]
-    with Crew(command, settings) as crew, ThreadPoolExecutor(at_once) as pool:
+    with Crew(command, settings, then) as crew, ThreadPoolExecutor(at_once) as pool:
         try:
             largest_first = sorted(range(len(paths)), key=lambda n: -sizes[n])
             places = {pool.submit(crew.read, paths[n], paths[n] in explicit): n for n in largest_first}
@@ -69,10 +81,11 @@ def read_files(
 class Crew:
     """Processes that read files, one per thread that asks; started when first needed."""
 
-    def __init__(self, command: Sequence[str], settings: Settings) -> None:
-        """Take the command that starts a process which talks as worker.py does."""
+    def __init__(self, command: Sequence[str], settings: Settings, then: Then = as_read) -> None:
+        """Take the command that starts a process which talks as worker.py does, and what it does."""
         self._command = list(command)
-        self._limits = orjson.dumps({name: getattr(settings, name) for name in LIMITS})
+        limits = {name: getattr(settings, name) for name in LIMITS}
+        self._work = orjson.dumps({"limits": limits, "then": f"{then.__module__}:{then.__qualname__}"})
         self._own = threading.local()
         self.processes: list[subprocess.Popen[bytes]] = []
         self._closed = False
@@ -118,7 +131,7 @@ class Crew:
             )
             self.processes.append(process)
             self._own.process = process
-            _write_line(process, self._limits)
+            _write_line(process, self._work)
         return process
 
 
@@ -128,11 +141,12 @@ def _read_here(
     settings: Settings,
     explicit: set[str],
     progress: Progress | None,
+    then: Then,
 ) -> list[FileRecords]:
     found = []
     done = 0
     for path, size in zip(paths, sizes, strict=True):
-        found.append(read_file(path, settings, path in explicit))
+        found.append(then(read_file(path, settings, path in explicit)))
         done += size
         if progress is not None:
             progress(PROGRESS_NAME, done, sum(sizes))

@@ -1,7 +1,8 @@
 """FileRecords as bytes, from the process that read a file to the one that asked for it.
 
 In and out: a stream. A message is its length (8 bytes), a JSON header, and the tables in Arrow form.
-Decided here: nothing is unpickled; what goes over is text, numbers and columns.
+Decided here: nothing is unpickled; what goes over is text, numbers and columns. Tables of other columns than
+those of model/records.py go over as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import IO, Any
 import orjson
 import polars as pl
 
-from graphstore.model.records import FileRecords, complete, table_schema
+from graphstore.model.records import TABLE_LABEL, FileRecords, complete, table_schema
 from graphstore.model.tally import Tally
 
 LENGTH_BYTES = 8
@@ -38,7 +39,7 @@ def receive_message(stream: IO[bytes]) -> bytes | None:
 
 def send_records(stream: IO[bytes], records: FileRecords) -> None:
     """Write the records of a file."""
-    tables = {name: _arrow(table) for name, table in records.tables.items()}
+    tables = {name: _arrow(name, table) for name, table in records.tables.items()}
     header = {
         "path": records.path,
         "facts": records.facts,
@@ -63,8 +64,9 @@ def receive_records(stream: IO[bytes], header: dict[str, Any]) -> FileRecords | 
         content = receive_message(stream)
         if content is None:
             return None
+        table = pl.read_ipc(content)
         # Absent columns come as one null for all rows; written out they would be a third of the memory.
-        records.tables[name] = complete(pl.read_ipc(content), table_schema(name))
+        records.tables[name] = complete(table, table_schema(name)) if name in TABLE_LABEL else table
     return records
 
 
@@ -84,7 +86,9 @@ def _shared(ranks: tuple[int, ...]) -> list[int]:
     return list(ranks)
 
 
-def _arrow(table: pl.DataFrame) -> bytes:
+def _arrow(name: str, table: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
-    table.select(column for column in table if column.null_count() < table.height).write_ipc(buffer)
+    if name in TABLE_LABEL:
+        table = table.select(column for column in table if column.null_count() < table.height)
+    table.write_ipc(buffer)
     return buffer.getvalue()

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from graphstore import api
 from graphstore.demo import TRACES
+from graphstore.readers import parallel
+from graphstore.settings import Settings
 from tests.integration.test_cli import Archive
 
 DATA = Path(__file__).parents[1] / "data"
@@ -164,6 +167,28 @@ def test_a_malicious_pickle_is_refused_in_one_line_and_never_run(
     assert "run" in line
     assert "rank 3 has no readable dump" in done.stdout.decode()
     assert not marker.exists()
+
+
+def test_reading_processes_and_the_order_of_files_change_nothing(
+    dumps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reduced there or here, in any order: the same record, and a refused file stays one refused line."""
+    (dumps / "rank_4").write_bytes(
+        b"\x80\x02}q\x00(X\x07\x00\x00\x00versionX\x04\x00\x00\x002.10cos\nsystem\n."
+    )
+    (dumps / "rank_5").write_bytes((dumps / "rank_3").read_bytes()[:-100])
+    paths = [str(path) for path in sorted(dumps.iterdir()) if path.name.startswith("rank_")]
+    monkeypatch.setattr(parallel, "PAYS_BYTES", 1)
+
+    here = api.hang_files(paths, Settings(store="", processes=1)).record
+    there = api.hang_files(paths, Settings(store="", processes=2)).record
+    turned = api.hang_files(paths[::-1], Settings(store="", processes=2)).record
+
+    assert [culprit["rank"] for culprit in here["culprits"]] == [3]
+    assert len(here["refused"]) == 2
+    assert all(len(line.splitlines()) == 1 for line in here["refused"])
+    assert there == here
+    assert turned | {"refused": turned["refused"][::-1]} == here
 
 
 def test_files_without_a_dump_or_trace_are_one_line(command: Archive, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ The rule above all rules: say only what the files prove. Order of the steps: mat
 
 from graphstore.link.matching.deciding import what_decides
 from graphstore.link.matching.evidence import EVIDENCE, evidence_rows, unfinished_text, waits
-from graphstore.link.matching.file_dumps import flight_dumps
+from graphstore.link.matching.file_dumps import flight_dumps, reduce_records, reduced_dumps
 from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import (
@@ -36,6 +36,8 @@ __all__ = [
     "match_reduced",
     "numbered_calls",
     "reduce_dump",
+    "reduce_records",
+    "reduced_dumps",
     "trace_dumps",
     "unfinished_text",
     "waits",

@@ -80,8 +80,9 @@ def _of_job(number: int, job: JobMatching) -> Iterator[dict[str, Any]]:
             for rank in group.members
         ]
         if any(row.keys() - {"rank"} for row in rows):
+            label = group.label  # once: it names all members
             yield from (
-                {"job": number, "group": group.label, "pg_name": group.name}
+                {"job": number, "group": label, "pg_name": group.name}
                 | {"calls": held.get(row["rank"], "kept")}
                 | row
                 for row in rows

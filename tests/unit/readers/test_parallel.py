@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graphstore.errors import LedgerError
+from graphstore.errors import GraphstoreError, LedgerError
+from graphstore.model.records import FileRecords
 from graphstore.readers import parallel, read_file, read_files
 from graphstore.settings import Settings
 from tests.data.trace_text import inputs, op, trace
@@ -61,6 +63,38 @@ def test_processes_give_what_this_process_would(files: list[str]) -> None:
     done = [state[1] for state in seen]
     assert done == sorted(done)
     assert done[-1] == seen[-1][2]
+
+
+def only_the_tally(records: FileRecords) -> FileRecords:
+    """Return records without what was read; a file that is called absent fails."""
+    if records.path.endswith("absent"):
+        raise ValueError("nothing to count")
+    return FileRecords(records.path, {"process": os.getpid()}, tally=records.tally)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_is_to_be_done_with_records_is_done_where_they_are_read(
+    processes: int, files: list[str]
+) -> None:
+    """Only what the function keeps of a file comes over; read here, it is done here."""
+    settings = Settings(store="", processes=processes)
+
+    found = read_files(files[:3], settings, set(), then=only_the_tally)
+
+    assert [(records.path, records.tables) for records in found] == [(path, {}) for path in files[:3]]
+    assert [records.tally.kept for records in found] == [8, 9, 10]
+    assert all((records.facts["process"] == os.getpid()) == (processes == 1) for records in found)
+
+
+@pytest.mark.parametrize(("processes", "kind"), [(1, ValueError), (2, GraphstoreError)])
+def test_an_error_of_what_is_to_be_done_is_raised_here(
+    processes: int, kind: type[Exception], files: list[str]
+) -> None:
+    """A defect in it stops the reading, wherever it is met."""
+    settings = Settings(store="", processes=processes)
+
+    with pytest.raises(kind, match="nothing to count"):
+        read_files(files, settings, set(), then=only_the_tally)
 
 
 def test_few_bytes_are_read_in_this_process(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
