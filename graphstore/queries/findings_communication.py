@@ -1,4 +1,4 @@
-"""What the checks of communication say: what matching the ranks found, and calls of unknown groups.
+"""What the checks of communication say: what matching the ranks found, entries of dumps, unknown groups.
 
 In:  rows of `cypher/communication/find_*`. Out: drafts of findings.
 Decided here: the parts that ranks play in a cause, and what tells two causes apart from check to check. The
@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from graphstore.model.ids import rank_ranges
-from graphstore.queries.draft import Context, Draft, Rows, RuleCode, Subject, counted, per_rank
+from graphstore.queries.draft import Context, Draft, Rows, RuleCode, Subject, counted, per_file, per_rank
 
 SUBJECTS = 100  # as the other rules: the first of them are tied to the finding, all are counted
 
@@ -68,6 +68,12 @@ def _ranks(row: Mapping[str, Any]) -> list[Subject]:
 RULES: dict[str, RuleCode] = {
     "communication_fault": _causes,
     "communication_undecided": _causes,
+    "entry_join_disagrees": per_file(
+        lambda row: (
+            f"time and order join {counted(row['disagree'], 'entry', 'entries')} to different calls of the "
+            f"traces, so none was joined; {row['joined']:,} were"
+        )
+    ),
     "group_unknown": per_rank(
         "call",
         "calls",

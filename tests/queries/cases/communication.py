@@ -28,6 +28,23 @@ def calls_of_no_known_group(g: GraphBuilder) -> Case:
 
 
 @case
+def entries_that_time_and_order_join_differently(g: GraphBuilder) -> Case:
+    """A dump with two of them; one without, and a trace, are no cases."""
+    facts = {"kind": "flight_recorder", "entries_joined": 5}
+    file = g.node("TraceFile", "rank_1", rank=1, entry_joins_disagree=2, **facts)
+    g.node("TraceFile", "rank_0", rank=0, entry_joins_disagree=0, **facts)
+    g.node("TraceFile", "et.json", rank=0, kind="et")
+    return Case("communication/find_entries_joined_differently", g.build(), [(1, file, "rank_1", 5, 2)])
+
+
+@case
+def entries_that_are_joined_alike(g: GraphBuilder) -> Case:
+    """No dump has any."""
+    g.node("TraceFile", "rank_0", rank=0, kind="flight_recorder", entries_joined=5, entry_joins_disagree=0)
+    return Case("communication/find_entries_joined_differently", g.build(), [])
+
+
+@case
 def calls_of_known_groups(g: GraphBuilder) -> Case:
     """Every call has its group."""
     call(g, group="0[0-1]")

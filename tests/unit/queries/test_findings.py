@@ -205,6 +205,10 @@ FILES: dict[str, tuple[dict[str, Any], str]] = {
         {"partner": "et.json", "method": "rf_id", "candidates": 10, "matched": 9},
         "9 of 10 ops of et.json matched by rf_id, 1 have no event",
     ),
+    "entry_join_disagrees": (
+        {"joined": 5, "disagree": 1},
+        "time and order join 1 entry to different calls of the traces, so none was joined; 5 were",
+    ),
     "external_id_disagrees": (
         {"launches": 2, "disagree": 2},
         "External id names another op than the one round the launch on 2 of 2 launches; nesting was used",
