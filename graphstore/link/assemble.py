@@ -54,7 +54,8 @@ def assemble(
     times = call_times(ranks, matched.places)
     if not full_detail:
         reduce_detail(ranks, matched)
-    calls = [_with_waits(graph.rank, calls_with_groups(graph, groups), times) for graph in ranks]
+    waits = times.waits.partition_by("rank", as_dict=True)
+    calls = [_with_waits(calls_with_groups(graph, groups), waits.get((graph.rank,))) for graph in ranks]
     others = [record.facts for record in other_files]
     structure = _Structure(run, run_no)
     files = structure.add("TraceFile", [fact for graph in ranks for fact in graph.files] + others)
@@ -116,9 +117,11 @@ def _rank_rows(ranks: Sequence[RankGraph], matched: RunMatching, times: CallTime
     return [rows[rank] for rank in sorted(rows)]
 
 
-def _with_waits(rank: int, calls: pl.DataFrame, times: CallTimes) -> pl.DataFrame:
-    """Return the calls of a rank with how long each waited for the last member."""
-    own = times.waits.filter(pl.col("rank") == rank).select("n", "wait_ns")
+def _with_waits(calls: pl.DataFrame, waits: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the calls of a rank with how long each waited for the last member; `waits`: n, wait_ns."""
+    if waits is None:
+        return calls
+    own = waits.select("n", "wait_ns")
     return calls.drop("wait_ns").join(own, on="n", how="left", maintain_order="left")
 
 

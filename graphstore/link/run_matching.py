@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -43,6 +44,7 @@ PLACES = {
     "key": pl.Int64,  # what a pair of matching names a send or recv by: record_id, of traces the place
     "rule": pl.String,
 }
+NAMES = dict.fromkeys(("pg_name", "pg_desc", "known"), pl.String)
 
 
 @dataclass
@@ -60,6 +62,18 @@ class RunMatching:
     def job(self) -> JobMatching | None:
         """Return the one job of the run."""
         return self.matching.jobs[0] if self.matching.jobs else None
+
+    def names_of(self, rank: int) -> pl.DataFrame:
+        """Return the groups that a rank means by its names: pg_name, pg_desc, known (the group key)."""
+        return self._names.get(rank, pl.DataFrame(schema=NAMES))
+
+    @cached_property
+    def _names(self) -> dict[int, pl.DataFrame]:
+        """Hold the names by rank: looked up rank by rank, thousands of them would cost their square."""
+        rows: dict[int, list[tuple[str, str, str]]] = {}
+        for (rank, name, desc), key in (self.job.group_of if self.job is not None else {}).items():
+            rows.setdefault(rank, []).append((name, desc, key))
+        return {rank: pl.DataFrame(own, schema=NAMES, orient="row") for rank, own in rows.items()}
 
 
 def reduce_dumps(records: Sequence[FileRecords]) -> list[Reduced]:
@@ -92,7 +106,7 @@ def with_recorded_groups(graph: RankGraph, matched: RunMatching) -> pl.DataFrame
     calls = graph.nodes["CollectiveCall"]
     if matched.source != DUMPS or matched.job is None:
         return calls
-    keys = _keys_by_names(matched.job, graph.rank)
+    keys = matched.names_of(graph.rank)
     is_recorded = IS_RECORDED & pl.col("known").is_not_null()
     return (
         _with_key(calls, keys)
@@ -116,12 +130,6 @@ def _refuse_several(matching: Matching) -> None:
         )
 
 
-def _keys_by_names(job: JobMatching, rank: int) -> pl.DataFrame:
-    """Return the groups that a rank means by its names: pg_name, pg_desc, known (the group key)."""
-    rows = [(name, desc, key) for (of, name, desc), key in job.group_of.items() if of == rank]
-    return pl.DataFrame(rows, schema=dict.fromkeys(("pg_name", "pg_desc", "known"), pl.String), orient="row")
-
-
 def _with_key(calls: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     named = calls.with_columns(pl.col("pg_name").fill_null(""), pl.col("pg_desc").fill_null(""))
     known = named.join(keys, on=["pg_name", "pg_desc"], how="left", maintain_order="left")["known"]
@@ -137,7 +145,7 @@ def _places_of_dumps(matched: RunMatching, ranks: Sequence[RankGraph]) -> pl.Dat
         unused = [place for place, fact in enumerate(graph.files) if fact["name"] in aside]
         is_unused = pl.col("trace_file").is_in(unused).fill_null(False)
         calls = graph.nodes["CollectiveCall"].filter(IS_RECORDED & ~is_unused)
-        calls = _with_key(calls, _keys_by_names(job, graph.rank)).drop_nulls("known")
+        calls = _with_key(calls, matched.names_of(graph.rank)).drop_nulls("known")
         is_p2p = pl.col("is_p2p").fill_null(False)
         frames.append(
             calls.select(
