@@ -9,6 +9,7 @@ Linking within a rank: rank.py. What makes two groups one: process_groups.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +21,7 @@ from graphstore.link import matched_nodes
 from graphstore.link.call_times import CallTimes, call_times
 from graphstore.link.detail import reduce_detail
 from graphstore.link.matched_edges import call_edges, member_edges, wait_edges
+from graphstore.link.process_groups import Group
 from graphstore.link.run_groups import calls_with_groups, run_groups
 from graphstore.link.run_matching import RunMatching, with_recorded_groups
 from graphstore.link.structure import rank_row, stream_rows, thread_rows
@@ -48,6 +50,42 @@ def assemble(
     """
     matched = matched or RunMatching()
     ranks = sorted(ranks, key=lambda graph: graph.rank)
+    groups, times, calls = _across_ranks(ranks, matched, full_detail)
+    facts = [fact for graph in ranks for fact in graph.files] + [record.facts for record in other_files]
+    structure = _Structure(run, run_no)
+    parts = _add_parts(structure, ranks, facts, _rank_rows(ranks, matched, times), groups)
+    collectives = structure.add_frame("Collective", matched_nodes.collectives(matched, times.collectives))
+    channels = structure.add_frame("Channel", matched_nodes.channels(matched))
+    structure.add("Cause", matched_nodes.causes(matched))
+
+    ops = _Ops(run, run_no, structure.places)
+    start = 0
+    for graph, comm in zip(ranks, calls, strict=True):
+        ops.add(graph, comm, parts.files[start : start + len(graph.files)])
+        start += len(graph.files)
+    nodes, origin = ops.nodes()
+    edges = [
+        *ops.edges(),
+        *parts.edges,
+        member_edges(matched, groups, parts.ranks, parts.groups),
+        _in_group("Op", nodes["CollectiveCall"], parts.groups),
+        _in_group("Collective", collectives, parts.groups),
+        _in_group("Channel", channels, parts.groups),
+        *call_edges(matched, ops.call_uids(), collectives, channels),
+        *wait_edges(matched, parts.ranks, collectives),
+    ]
+    own = _run_properties(run, run_no, name, [graph.rank for graph in ranks], facts, origin)
+    return RunGraph(
+        own | matched_nodes.run_facts(matched),
+        structure.nodes | nodes,
+        [table for table in edges if table.frame.height],
+    )
+
+
+def _across_ranks(
+    ranks: Sequence[RankGraph], matched: RunMatching, full_detail: bool
+) -> tuple[list[Group], CallTimes, list[pl.DataFrame]]:
+    """Return what only all ranks together tell: groups, times of calls, and the calls of each rank."""
     for graph in ranks:
         graph.nodes["CollectiveCall"] = with_recorded_groups(graph, matched)
     groups = run_groups(ranks, matched_nodes.group_rows(matched))
@@ -56,51 +94,45 @@ def assemble(
         reduce_detail(ranks, matched)
     waits = times.waits.partition_by("rank", as_dict=True)
     calls = [_with_waits(calls_with_groups(graph, groups), waits.get((graph.rank,))) for graph in ranks]
-    others = [record.facts for record in other_files]
-    structure = _Structure(run, run_no)
-    files = structure.add("TraceFile", [fact for graph in ranks for fact in graph.files] + others)
-    rank_rows = _rank_rows(ranks, matched, times)
-    rank_uids = structure.add("Rank", rank_rows)
+    return groups, times, calls
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a run has beside its ops: uids of files, {rank: uid}, {group key: uid}, and edges between them."""
+
+    files: list[int]
+    ranks: dict[int, int]
+    groups: dict[str, int]
+    edges: list[EdgeTable]
+
+
+def _add_parts(
+    structure: _Structure,
+    ranks: Sequence[RankGraph],
+    facts: Sequence[dict[str, Any]],
+    rank_rows: Sequence[dict[str, Any]],
+    groups: Sequence[Group],
+) -> _Parts:
+    """Add files, ranks, threads, streams and groups of a run."""
+    files = structure.add("TraceFile", facts)
+    uids = structure.add("Rank", rank_rows)
+    of_rank = dict(zip((row["rank"] for row in rank_rows), uids, strict=True))
     threads = [row for graph in ranks for row in thread_rows(graph)]
     streams = [row for graph in ranks for row in stream_rows(graph)]
-    thread_uids, stream_uids = structure.add("Thread", threads), structure.add("Stream", streams)
-    group_uids = structure.add("ProcessGroup", groups)
-    uid_of_rank = dict(zip((row["rank"] for row in rank_rows), rank_uids, strict=True))
-    uid_of_group = dict(zip((group["group"] for group in groups), group_uids, strict=True))
-    collectives = structure.add_frame("Collective", matched_nodes.collectives(matched, times.collectives))
-    channels = structure.add_frame("Channel", matched_nodes.channels(matched))
-    structure.add("Cause", matched_nodes.causes(matched))
-
-    ops = _Ops(run, run_no, structure.places)
-    start = 0
-    for graph, comm in zip(ranks, calls, strict=True):
-        ops.add(graph, comm, files[start : start + len(graph.files)])
-        start += len(graph.files)
-    nodes, origin = ops.nodes()
-    facts = [fact for graph in ranks for fact in graph.files] + others
     on_rank = [
         ("TraceFile", files, [fact.get("rank") for fact in facts]),
-        ("Thread", thread_uids, [row["rank"] for row in threads]),
-        ("Stream", stream_uids, [row["rank"] for row in streams]),
+        ("Thread", structure.add("Thread", threads), [row["rank"] for row in threads]),
+        ("Stream", structure.add("Stream", streams), [row["rank"] for row in streams]),
     ]
+    keys = structure.add("ProcessGroup", groups)
+    in_run = [("TraceFile", files), ("Rank", uids)]
     edges = [
-        *ops.edges(),
-        _edges("IN_RUN", "TraceFile", "Run", [(uid, run) for uid in files], pl.String),
-        _edges("IN_RUN", "Rank", "Run", [(uid, run) for uid in rank_uids], pl.String),
-        *(_on_rank(label, uids, of_rank, uid_of_rank) for label, uids, of_rank in on_rank),
-        member_edges(matched, groups, uid_of_rank, uid_of_group),
-        _in_group("Op", nodes["CollectiveCall"], uid_of_group),
-        _in_group("Collective", collectives, uid_of_group),
-        _in_group("Channel", channels, uid_of_group),
-        *call_edges(matched, ops.call_uids(), collectives, channels),
-        *wait_edges(matched, uid_of_rank, collectives),
+        *(_in_run(label, own, structure.run) for label, own in in_run),
+        *(_on_rank(label, own, its_rank, of_rank) for label, own, its_rank in on_rank),
     ]
-    own = _run_properties(run, run_no, name, [graph.rank for graph in ranks], facts, origin)
-    return RunGraph(
-        own | matched_nodes.run_facts(matched),
-        structure.nodes | nodes,
-        [table for table in edges if table.frame.height],
-    )
+    of_group = dict(zip((group["group"] for group in groups), keys, strict=True))
+    return _Parts(files, of_rank, of_group, edges)
 
 
 def _rank_rows(ranks: Sequence[RankGraph], matched: RunMatching, times: CallTimes) -> list[dict[str, Any]]:
@@ -129,7 +161,7 @@ class _Structure:
     """The nodes a run is made of beside its ops; `places` is the next free place."""
 
     def __init__(self, run: str, run_no: int) -> None:
-        self._run = run
+        self.run = run
         self._run_no = run_no
         self.places = 1  # place 0 is the Run itself
         self.nodes: dict[str, pl.DataFrame] = {}
@@ -141,7 +173,7 @@ class _Structure:
         schema = node_schema(label)
         columns = {key: [row.get(key) for row in rows] for key in schema}
         frame = pl.DataFrame(
-            columns | {"uid": uids, "run": [self._run] * len(rows)}, schema=schema, strict=False
+            columns | {"uid": uids, "run": [self.run] * len(rows)}, schema=schema, strict=False
         )
         self.nodes[label] = frame
         return uids
@@ -152,7 +184,7 @@ class _Structure:
         self.places += frame.height
         self.nodes[label] = frame.with_columns(
             pl.int_range(first, first + frame.height, dtype=pl.Int64).alias("uid"),
-            pl.lit(self._run).alias("run"),
+            pl.lit(self.run).alias("run"),
         )
         return self.nodes[label]
 
@@ -233,6 +265,10 @@ def _edges(
 ) -> EdgeTable:
     frame = pl.DataFrame(pairs, schema={"src": pl.Int64, "dst": to}, orient="row")
     return EdgeTable(kind, source, target, frame)
+
+
+def _in_run(label: str, uids: Sequence[int], run: str) -> EdgeTable:
+    return _edges("IN_RUN", label, "Run", [(uid, run) for uid in uids], pl.String)
 
 
 def _on_rank(label: str, uids: Sequence[int], ranks: Sequence[Any], uid_of_rank: dict[int, int]) -> EdgeTable:
