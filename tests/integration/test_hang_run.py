@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from tests.engines import Server
 from tests.integration.expected import FOLDER
 
 DATA = Path(__file__).parents[1] / "data"
+Imports = Callable[[Path], tuple[str, Settings]]
 OWN = ("rank_skips_a_call", "waits_in_a_chain")
 # What only reading the files tells, and what of a group both a dump and a trace say.
 NOT_STORED = {"skipped_folders"}
@@ -52,6 +55,13 @@ def rows(run: str, query: str, here: Settings, **parameters: Any) -> list[dict[s
     return api.query_run(run, query, parameters, here, row_limit=1_000_000).rows.to_dicts()
 
 
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Imports:
+    """Return what imports a folder into an embedded archive, once, and gives its run."""
+    here = settings.load(str(tmp_path_factory.mktemp("sets") / "home"))
+    return lru_cache(lambda folder: (imported(folder, here), here))
+
+
 @pytest.fixture
 def embedded(tmp_path: Path) -> Settings:
     """Return settings of an empty embedded archive."""
@@ -67,13 +77,11 @@ def on_neo4j(neo4j_wiped: Server) -> Settings:
 
 
 @pytest.mark.parametrize("name", _sets())
-def test_an_embedded_run_is_told_as_its_files(name: str, data_dir: Path, embedded: Settings) -> None:
+def test_an_embedded_run_is_told_as_its_files(name: str, data_dir: Path, archive: Imports) -> None:
     """Every part of the answer that is kept: verdicts, causes, windows, waits, notes."""
-    run = imported(data_dir / name, embedded)
+    run, here = archive(data_dir / name)
 
-    assert plain(api.hang_run(run, embedded).record) == plain(
-        api.hang_files([str(data_dir / name)], embedded).record
-    )
+    assert plain(api.hang_run(run, here).record) == plain(api.hang_files([str(data_dir / name)], here).record)
 
 
 @pytest.mark.neo4j
@@ -89,10 +97,10 @@ def test_a_run_on_neo4j_is_told_as_its_files(name: str, data_dir: Path, on_neo4j
 
 
 @pytest.mark.parametrize("name", _sets())
-def test_the_graph_counts_collectives_as_expected(name: str, data_dir: Path, embedded: Settings) -> None:
+def test_the_graph_counts_collectives_as_expected(name: str, data_dir: Path, archive: Imports) -> None:
     """Collectives per verdict are those of expected.json, and every call that was matched is part of one."""
     wanted = json.loads((data_dir / name / "expected.json").read_text())["matching"]["collectives"]
-    run = imported(data_dir / name, embedded)
+    run, embedded = archive(data_dir / name)
 
     found = rows(run, "MATCH (c:Collective {run: $run}) RETURN c.verdict AS verdict ORDER BY c.uid", embedded)
     counted = "MATCH (c:Collective {run: $run}) RETURN sum(c.calls) AS calls"
