@@ -24,6 +24,7 @@ from graphstore.link.matching import (
     evidence_rows,
     match_dumps,
     match_reduced,
+    numbered_calls,
     reduce_records,
     reduced_dumps,
     trace_dumps,
@@ -138,6 +139,5 @@ def _traces(records: Sequence[FileRecords]) -> list[RankDump]:
     """Return the calls of execution and Kineto traces, linked rank by rank."""
     traces = [r for r in records if r.facts["kind"] in TRACE_KINDS and not r.facts.get("problem")]
     ranks = sorted({record.facts["rank"] for record in traces})
-    return trace_dumps(
-        [link.link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]
-    )
+    graphs = [link.link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]
+    return trace_dumps(graphs, numbered_calls(graphs))

@@ -12,13 +12,12 @@ from typing import Any
 import orjson
 import polars as pl
 
-from graphstore.link.matching import JobMatching, unfinished_text, what_decides
+from graphstore.link.matching import KEPT, JobMatching, held_by_rank, unfinished_text, what_decides
 from graphstore.link.matching.model import Cause, Group
 from graphstore.link.run_matching import DUMPS, RunMatching
 from graphstore.model.records import complete, node_schema
 
 Row = dict[str, Any]
-KEPT, ACTIVE, NONE, NO_FILE = "kept", "active only", "none", "no file"  # the words of evidence.py
 
 
 def collectives(matched: RunMatching, times: pl.DataFrame) -> pl.DataFrame:
@@ -107,8 +106,7 @@ def rank_facts(matched: RunMatching) -> dict[int, Row]:
         return {}
     out: dict[int, Row] = {rank: {} for rank in job.ranks["dumped"]}
     if matched.source == DUMPS:
-        held = dict.fromkeys(job.ranks["world"], KEPT) | dict.fromkeys(job.ranks["filtered"], ACTIVE)
-        held |= dict.fromkeys(job.ranks["empty"], NONE) | dict.fromkeys(job.ranks["no_dump"], NO_FILE)
+        held = dict.fromkeys(job.ranks["world"], KEPT) | held_by_rank(job)
         out = {rank: {"dump": dump} for rank, dump in sorted(held.items())}
     for rank, unfinished in job.first_unfinished.items():
         out.setdefault(rank, {}).update(

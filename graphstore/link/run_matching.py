@@ -94,7 +94,7 @@ def match_run(dumps: Sequence[Reduced], ranks: Sequence[RankGraph]) -> RunMatchi
     calls = numbered_calls(ranks)
     if not any(own.height for own in calls.values()):
         return of_dumps
-    matched = RunMatching(TRACES, match_dumps(trace_dumps(ranks)))
+    matched = RunMatching(TRACES, match_dumps(trace_dumps(ranks, calls)))
     matched.matching.set_aside |= of_dumps.matching.set_aside
     if matched.job is not None:
         matched.places = _places_of_traces(matched.job, ranks, calls)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphstore.link import link_rank
-from graphstore.link.matching import JobMatching, RankDump, match_dumps, trace_dumps
+from graphstore.link.matching import JobMatching, RankDump, match_dumps, numbered_calls, trace_dumps
 from graphstore.model.records import FileRecords
 from graphstore.readers import assign_ranks
 from tests.integration.linked import read
@@ -47,7 +47,8 @@ def traces_of(records: list[FileRecords]) -> list[RankDump]:
     """Return the calls of execution and Kineto traces."""
     traces = [record for record in records if record.facts["kind"] != "flight_recorder"]
     ranks = sorted({record.facts["rank"] for record in traces})
-    return trace_dumps([link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks])
+    graphs = [link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]
+    return trace_dumps(graphs, numbered_calls(graphs))
 
 
 def only_job(dumps: list[RankDump]) -> JobMatching:

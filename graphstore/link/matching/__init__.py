@@ -6,7 +6,14 @@ The rule above all rules: say only what the files prove. Order of the steps: mat
 """
 
 from graphstore.link.matching.deciding import what_decides
-from graphstore.link.matching.evidence import EVIDENCE, evidence_rows, unfinished_text, waits
+from graphstore.link.matching.evidence import (
+    EVIDENCE,
+    KEPT,
+    evidence_rows,
+    held_by_rank,
+    unfinished_text,
+    waits,
+)
 from graphstore.link.matching.file_dumps import flight_dumps, reduce_records, reduced_dumps
 from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
@@ -23,6 +30,7 @@ from graphstore.link.matching.reduce import reduce_dump
 
 __all__ = [
     "EVIDENCE",
+    "KEPT",
     "MISMATCHES",
     "Cause",
     "Group",
@@ -32,6 +40,7 @@ __all__ = [
     "evidence_rows",
     "flight_dumps",
     "group_label",
+    "held_by_rank",
     "match_dumps",
     "match_reduced",
     "numbered_calls",

@@ -13,6 +13,7 @@ import polars as pl
 
 from graphstore.link.matching.model import Group, JobMatching, Matching
 
+KEPT = "kept"
 EVIDENCE: dict[str, Any] = {
     "job": pl.Int64,
     "group": pl.String,
@@ -72,7 +73,7 @@ def _label(job: JobMatching, name: str, rank: int) -> str:
 
 def _of_job(number: int, job: JobMatching) -> Iterator[dict[str, Any]]:
     counters = {(rank, group): told for rank, group, *told in job.counters.iter_rows()}
-    held = _held(job)
+    held = held_by_rank(job)
     for group in job.groups:
         windows = job.windows.get(group.key, {})
         rows = [
@@ -83,7 +84,7 @@ def _of_job(number: int, job: JobMatching) -> Iterator[dict[str, Any]]:
             label = group.label  # once: it names all members
             yield from (
                 {"job": number, "group": label, "pg_name": group.name}
-                | {"calls": held.get(row["rank"], "kept")}
+                | {"calls": held.get(row["rank"], KEPT)}
                 | row
                 for row in rows
                 if row.keys() - {"rank"} or held.get(row["rank"]) is not None
@@ -109,8 +110,8 @@ def _row(
     return row
 
 
-def _held(job: JobMatching) -> dict[int, str]:
-    """Return what the files of ranks hold, where that is not simply calls."""
+def held_by_rank(job: JobMatching) -> dict[int, str]:
+    """Return what the files of ranks hold, where that is not simply calls (KEPT)."""
     return (
         dict.fromkeys(job.ranks["filtered"], "active only")
         | dict.fromkeys(job.ranks["empty"], "none")

@@ -8,7 +8,7 @@ where all members made equally many calls; else it is left out. Sends and recvs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -20,13 +20,13 @@ from graphstore.model.records import RankGraph, frame
 _TABLE = "flight_entries"
 
 
-def trace_dumps(ranks: Sequence[RankGraph]) -> list[RankDump]:
+def trace_dumps(ranks: Sequence[RankGraph], numbered: Mapping[int, pl.DataFrame]) -> list[RankDump]:
     """Return the communication calls of linked ranks, to be matched by match_dumps.
 
-    Calls whose group or kind is not known cannot be matched and are left out.
+    `numbered` is what `numbered_calls` gives for the same ranks: calls whose group or kind is not known
+    cannot be matched, and are not among them.
     """
     groups = _groups(ranks)
-    numbered = numbered_calls(ranks)
     return [
         RankDump(
             ", ".join(sorted(facts["name"] for facts in graph.files)) or f"rank {graph.rank}",

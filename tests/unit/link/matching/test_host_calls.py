@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from graphstore.link.matching import JobMatching, match_dumps, trace_dumps
+from graphstore.link.matching import JobMatching, match_dumps, numbered_calls, trace_dumps
 from graphstore.model.records import RankGraph, complete, node_schema
 from tests.data.flight import Row
 
@@ -40,7 +40,7 @@ def _rank(rank: int, calls: Sequence[Row], groups: Sequence[Row] = (WORLD,)) -> 
 
 
 def _job(*ranks: RankGraph) -> JobMatching:
-    (job,) = match_dumps(trace_dumps(ranks)).jobs
+    (job,) = match_dumps(trace_dumps(ranks, numbered_calls(ranks))).jobs
     return job
 
 
