@@ -15,6 +15,8 @@
 // column root_rank: list[int], root of a rooted collective, as its place in the group
 // column collective_seq_id: list[int], number within the group
 // column source: list[text], file kind the call was read from
+// column duration_ns: list[int], from start to end
+// column wait_ns: list[int], from this rank's start to that of the last member
 MATCH (c:CollectiveCall) WHERE c.run = $run AND c.rank = $rank
 RETURN collect(c.uid) AS uid, collect(coalesce(c.collective_kind, '')) AS collective_kind,
   collect(coalesce(c.op_name, '')) AS op_name, collect(coalesce(c.group, '')) AS group,
@@ -22,4 +24,5 @@ RETURN collect(c.uid) AS uid, collect(coalesce(c.collective_kind, '')) AS collec
   collect(coalesce(c.size_bytes, -1)) AS size_bytes, collect(coalesce(c.in_msg_nelems, -1)) AS in_msg_nelems,
   collect(coalesce(c.out_msg_nelems, -1)) AS out_msg_nelems, collect(coalesce(c.peer, -1)) AS peer,
   collect(coalesce(c.tag, -1)) AS tag, collect(coalesce(c.root_rank, -1)) AS root_rank,
-  collect(coalesce(c.collective_seq_id, -1)) AS collective_seq_id, collect(coalesce(c.source, '')) AS source
+  collect(coalesce(c.collective_seq_id, -1)) AS collective_seq_id, collect(coalesce(c.source, '')) AS source,
+  collect(coalesce(c.duration_ns, -1)) AS duration_ns, collect(coalesce(c.wait_ns, -1)) AS wait_ns

@@ -8,7 +8,7 @@
 // column subjects: list[int], uids of the first 100
 MATCH (n:Kernel|ChakraNode)
 WHERE n.run = $run AND n.node_id IS NOT NULL AND (n.kind = 'Kernel' OR n.is_cpu_op = false)
-WITH n.rank AS rank, n.uid AS uid, CASE WHEN EXISTS { (n)-[:CTRL|DATA|SYNC]->() } THEN 1 ELSE 0 END AS followed
+WITH n.rank AS rank, n.uid AS uid, CASE WHEN EXISTS { MATCH (n)-[e:CTRL|DATA|SYNC]->() WHERE NOT coalesce(e.rule, '') CONTAINS '.' } THEN 1 ELSE 0 END AS followed
 ORDER BY uid
 WITH rank, count(*) AS gpu_nodes, sum(followed) AS with_successors, collect(uid) AS uids
 WHERE with_successors = 0

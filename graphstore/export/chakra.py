@@ -1,10 +1,11 @@
 """The nodes of a Chakra file as protobuf messages, made from the columns of one rank.
 
-In:  columns, their dependencies, times and communications; a function that gives the details of host ops.
-Out: an iterator of messages in the order written, so that a rank of any size needs the memory of one chunk.
-Decided here: what stands in which field and attribute (trace-formats §4, decision 20). Ids begin with 1 and
-ascend in the order written; every dep points to a smaller id. What repeats from node to node is encoded once
-a chunk and parsed as a template, which is twice as fast as adding every attribute to every node.
+In:  columns, the nodes in the order of their ids, communications; a function that gives the details of host
+     ops. Out: an iterator of messages in that order, so that a rank of any size needs the memory of one
+     chunk.
+Decided here: what stands in which field and attribute (trace-formats §4, decision 20, dependencies §6). Ids
+begin with 1 and ascend; every dep points to a smaller id. What repeats from node to node is encoded once a
+chunk and parsed as a template, which is twice as fast as adding every attribute to every node.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import polars as pl
 
 from graphstore.chakra.et_def_pb2 import GlobalMetadata, Node, NodeType
 from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
-from graphstore.export.dependencies import Dependencies
-from graphstore.export.order import NONE, Ints, pick
+from graphstore.export.fit import Fitted
+from graphstore.export.order import NONE, Ints
+from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED
 from graphstore.model.markers import GROUP_INIT
 
 SCHEMA_VERSION = "0.0.4"
@@ -36,17 +39,33 @@ HOST_OWN = {name: name for name in ("rf_id", "autograd_seq_id", "fw_tid", "fw_pa
 DEVICE_REPEATED = {"device": "device", "stream": "stream"}
 DEVICE_TEXTS = {"device_kind": "device_kind"}
 DEVICE_OWN = {"correlation": "correlation", "size_bytes": "size_bytes", "node_id": "et_id"}
+# What is no op: pieces of one behind its first, and time of none. Their names, and which lane they hold.
+TIME_NAMES = {GAP_TIME: "gap", BEFORE_WINDOW: "before the window", UNEXPLAINED: "unexplained wait"}
+ON_CPU = (FIRST, REST, GAP_TIME)
 Details = Callable[[Ints], pl.DataFrame]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RankNodes:
-    """What the nodes of a rank are made of. `start_us` and `duration_us` are per place, -1 without times."""
+    """What the nodes of a rank are made of, each array one entry a node, in the order of the ids.
+
+    `place`: of its op, host ops by uid, then device ops by uid; NONE for time of no op. `start_us` and
+    `duration_us`: -1 without times. `total_us` and `self_us`: on the first piece of a host op its duration
+    and own work, on a device op its duration where it is written longer or shorter; NaN elsewhere. `rule`:
+    what says that it waits. `first`: place among the nodes of the first piece of its op. `communications`: by
+    node.
+    """
 
     columns: RankColumns
-    plan: Dependencies
+    nodes: Fitted
+    place: Ints
+    first: Ints
     start_us: Ints
     duration_us: Ints
+    total_us: Floats
+    self_us: Floats
+    rule: list[str]
     communications: dict[int, Communication]
 
 
@@ -60,35 +79,69 @@ def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
 
     `details(uids)` gives the rows of structure/show_host_op_details for these host ops, in their order.
     """
-    for first in range(0, len(rank.plan.order), NODES_AT_ONCE):
-        places = rank.plan.order[first : first + NODES_AT_ONCE]
-        ids = range(first + FIRST_ID, first + FIRST_ID + len(places))
-        starts, durations = rank.start_us[places].tolist(), rank.duration_us[places].tolist()
-        made, deps = _ops(rank.columns, places, details), _deps(rank.plan, places)
-        for node_id, place, node, start, duration, (ctrl, data) in zip(
-            ids, places.tolist(), made, starts, durations, deps, strict=True
+    for first in range(0, len(rank.place), NODES_AT_ONCE):
+        chunk = np.arange(first, min(first + NODES_AT_ONCE, len(rank.place)))
+        starts, durations = rank.start_us[chunk].tolist(), rank.duration_us[chunk].tolist()
+        made, deps = _nodes(rank, chunk, details), _deps(rank.nodes, chunk)
+        measured = zip(rank.total_us[chunk].tolist(), rank.self_us[chunk].tolist(), strict=True)
+        for number, node, start, duration, (ctrl, data), (total, own), rule in zip(
+            chunk.tolist(), made, starts, durations, deps, measured, rank.rule[first:], strict=False
         ):
-            node.id = node_id
+            node.id = number + FIRST_ID
             node.ctrl_deps.extend(ctrl)
             node.data_deps.extend(data)
             if duration != NONE:
                 node.start_time_micros = start
                 node.duration_micros = duration
-            if place in rank.communications:
-                _fill_communication(node, rank.communications[place])
+            if own == own:  # not NaN
+                node.attr.add(name="self_us", double_val=own)
+            if total == total:
+                node.attr.add(name="total_us", double_val=total)
+            if rule:
+                node.attr.add(name="rule", string_val=rule)
+            if number in rank.communications:
+                _fill_communication(node, rank.communications[number])
             yield node
 
 
-def _ops(columns: RankColumns, places: Ints, details: Details) -> Iterator[Node]:
-    """Yield a node for the op at each place, with all that does not depend on other nodes."""
-    count = columns.host.height
-    on_host = places < count
-    host = columns.host[places[on_host]].select("uid", "name", "node_id", "tid", "thread")
+def _nodes(rank: RankNodes, chunk: Ints, details: Details) -> Iterator[Node]:
+    """Yield a node for each place, with all that does not depend on other nodes' ids, but its op's."""
+    kind, place = rank.nodes.kind[chunk], rank.place[chunk]
+    count = rank.columns.host.height
+    host = rank.columns.host[place[kind == FIRST]].select("uid", "name", "node_id", "tid", "thread")
     host = pl.concat([host, details(host["uid"].to_numpy()).drop("uid")], how="horizontal")
-    hosts = _host_nodes(host)
-    devices = _device_nodes(columns.kernels[places[~on_host] - count])
-    for is_host in on_host.tolist():
-        yield next(hosts if is_host else devices)
+    makers = {
+        FIRST: _host_nodes(host),
+        DEVICE: _device_nodes(rank.columns.kernels[place[kind == DEVICE] - count]),
+        REST: _rests(rank, chunk[kind == REST]),
+    }
+    for of in kind.tolist():
+        if of in makers:
+            yield next(makers[of])
+        else:
+            yield Node.FromString(TIME_TEMPLATES[of])
+
+
+def _rests(rank: RankNodes, chunk: Ints) -> Iterator[Node]:
+    """Yield nodes for the pieces of ops behind their first: named as the op, `part_of` its id."""
+    names = rank.columns.host["name"].gather(rank.place[chunk]).to_list()
+    encoded: dict[str, bytes] = {}
+    for name, first in zip(names, (rank.first[chunk] + FIRST_ID).tolist(), strict=True):
+        if name not in encoded:
+            encoded[name] = _time_node(name, is_cpu=True)
+        node = Node.FromString(encoded[name])
+        node.attr.add(name="part_of", int64_val=first)
+        yield node
+
+
+def _time_node(name: str, is_cpu: bool) -> bytes:
+    """Return a node that is nothing but time, encoded."""
+    node = Node(name=name, type=NodeType.COMP_NODE)
+    node.attr.add(name="is_cpu_op", bool_val=is_cpu)
+    return node.SerializeToString()
+
+
+TIME_TEMPLATES = {kind: _time_node(name, kind in ON_CPU) for kind, name in TIME_NAMES.items()}
 
 
 def _host_nodes(ops: pl.DataFrame) -> Iterator[Node]:
@@ -176,16 +229,14 @@ def _fill_communication(node: Node, communication: Communication) -> None:
         node.attr.add(**{"name": name, field: value})
 
 
-def _deps(plan: Dependencies, places: Ints) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the ids of the ctrl deps (one or none) and of the data deps of each place."""
-    ctrl = pick(plan.number + FIRST_ID, plan.ctrl[places], NONE).tolist()
-    first, after = plan.data_first[places], plan.data_first[places + 1]
-    sizes = after - first
-    begin = np.cumsum(sizes) - sizes
-    flat = np.repeat(first - begin, sizes) + np.arange(int(sizes.sum()))
-    data = (plan.number[plan.data[flat]] + FIRST_ID).tolist()
-    for above, at, size in zip(ctrl, begin.tolist(), sizes.tolist(), strict=True):
-        yield ([] if above == NONE else [above]), data[at : at + size]
+def _deps(nodes: Fitted, chunk: Ints) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the ids of the ctrl deps (one or none) and of the data deps of each node."""
+    ctrl = nodes.ctrl[chunk].tolist()
+    first = nodes.deps.first[chunk[0] : chunk[-1] + 2].tolist()
+    data = (nodes.deps.ids[first[0] : first[-1]] + FIRST_ID).tolist()
+    begin = first[0]
+    for above, low, high in zip(ctrl, first[:-1], first[1:], strict=True):
+        yield ([] if above == NONE else [above + FIRST_ID]), data[low - begin : high - begin]
 
 
 def _group_text(values: str) -> str:

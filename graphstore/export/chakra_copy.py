@@ -24,8 +24,8 @@ from graphstore.chakra.et_def_pb2 import AttributeProto, Node, NodeType
 from graphstore.errors import InputError
 from graphstore.export.chakra import FIRST_ID, NODES_AT_ONCE, TEXTS
 from graphstore.export.columns import ChakraColumns
-from graphstore.export.dependencies import places_in
 from graphstore.export.order import NONE, Ints, topological_order
+from graphstore.export.places import places_in
 from graphstore.queries.components import Edges, cycles, self_edges
 
 IDS_SHOWN = 6

@@ -25,7 +25,8 @@ class RankColumns:
     host: pl.DataFrame  # structure/show_host_op_order
     kernels: pl.DataFrame  # linking/show_kernel_columns
     launches: pl.DataFrame  # linking/show_launch_columns: runtime calls
-    edges: pl.DataFrame  # edge_type, source, target: CTRL, LAUNCHES, DATA, SYNC
+    edges: pl.DataFrame  # edge_type, source, target: CTRL, LAUNCHES, DATA
+    waits: pl.DataFrame  # source, target, rule: SYNC
     calls: pl.DataFrame  # communication/show_call_columns
     call_ops: pl.DataFrame  # role, call_uid, op_uid
 
@@ -46,7 +47,8 @@ def read_rank(store: Store, run: str, keys: RankKeys) -> RankColumns:
         host=read_pages(store, run, "structure/show_host_op_order", keys, "HostOp").sort("uid"),
         kernels=read_pages(store, run, "linking/show_kernel_columns", keys, "Kernel").sort("uid"),
         launches=read_pages(store, run, "linking/show_launch_columns", keys, "RuntimeCall").sort("uid"),
-        edges=read_edges(store, run, keys),
+        edges=read_edges(store, run, keys).filter(pl.col("edge_type") != "SYNC"),
+        waits=read_pages(store, run, "structure/show_sync_columns", keys).sort("rule", "source", "target"),
         calls=read_lists(store, run, "communication/show_call_columns", rank=keys.rank).sort("uid"),
         call_ops=read_lists(store, run, "communication/show_call_ops", rank=keys.rank),
     )

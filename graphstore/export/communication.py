@@ -171,4 +171,9 @@ def _recorded(call: dict[str, Any]) -> list[Attribute]:
         for name in ("in_msg_nelems", "out_msg_nelems", "collective_seq_id")
         if call[name] != NONE
     ]
-    return out + [(name, "string_val", call[name]) for name in ("op_name", "dtype") if call[name]]
+    out += [(name, "string_val", call[name]) for name in ("op_name", "dtype") if call[name]]
+    wait, lasts = call["wait_ns"], call["duration_ns"]
+    if wait != NONE and lasts != NONE:  # what this rank waited for the last member, and the rest
+        out += [("wait_us", "double_val", min(wait, lasts) / 1_000)]
+        out += [("transfer_us", "double_val", max(lasts - wait, 0) / 1_000)]
+    return out

@@ -18,23 +18,36 @@ from graphstore.export.chakra import RankNodes
 from graphstore.export.chakra_copy import ChakraCopy
 from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import NOT_WRITTEN
-from graphstore.export.order import NONE
+from graphstore.export.figures import figures
+from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED, Pieces
 from graphstore.export.validate import Problem
 from graphstore.queries.columns import RankKeys
 
-FORMAT = "graphstore export 1"
+FORMAT = "graphstore export 2"
+KIND_NAMES = {
+    FIRST: "first piece of a host op",
+    REST: "further piece of a host op",
+    GAP_TIME: "gap between ops of a thread",
+    DEVICE: "device op",
+    BEFORE_WINDOW: "before the window",
+    UNEXPLAINED: "unexplained wait",
+}
 
 
-def rank_entry(keys: RankKeys, nodes: RankNodes, notes: Counter[str], types: Counter[str]) -> dict[str, Any]:
+def rank_entry(
+    keys: RankKeys, nodes: RankNodes, cut: Pieces, notes: Counter[str], types: Counter[str]
+) -> dict[str, Any]:
     """Return the entry of a rank made from traces. Raises LedgerError when in and out differ."""
     counts = keys.counts
     communications = sum(number for name, number in types.items() if name.startswith("COMM_"))
     calls = counts.get("CollectiveCall", 0)
     unwritten = sum(notes[reason] for reason in NOT_WRITTEN)
     ops = counts.get("HostOp", 0) + counts.get("Kernel", 0)
-    _balance(keys.rank, "host and device ops", ops, sum(types.values()))
+    kinds = Counter(KIND_NAMES[kind] for kind in nodes.nodes.kind.tolist())
+    _balance(keys.rank, "host and device ops", ops, kinds[KIND_NAMES[FIRST]] + kinds[KIND_NAMES[DEVICE]])
+    _balance(keys.rank, "nodes", len(nodes.place), sum(types.values()))
     _balance(keys.rank, "communication calls", calls, communications + unwritten)
-    untimed = int((nodes.duration_us == NONE).sum())
+    untimed = int((~nodes.nodes.timed).sum())
     return {
         "in": {
             "host_ops": counts.get("HostOp", 0),
@@ -46,14 +59,12 @@ def rank_entry(keys: RankKeys, nodes: RankNodes, notes: Counter[str], types: Cou
         "nodes": sum(types.values()),
         "communications": communications,
         "types": dict(sorted(types.items())),
+        "pieces": dict(sorted(kinds.items())),
         "folded": _folded(counts),
-        "order": {
-            "threads": nodes.plan.threads,
-            "streams": nodes.plan.streams,
-            "nodes_without_times": untimed,
-        },
-        "deps_written": dict(sorted(nodes.plan.written.items())),
-        "deps_left_out": dict(sorted(nodes.plan.left_out.items())),
+        "order": {"threads": cut.threads, "streams": cut.streams, "nodes_without_times": untimed},
+        "deps_written": dict(sorted(cut.kept.written.items())),
+        "deps_left_out": dict(sorted(cut.kept.left_out.items())),
+        "replay": figures(nodes, cut),
         "notes": dict(sorted(notes.items())),
     }
 

@@ -1,9 +1,9 @@
 """Orders: an order that respects every edge, and where each op stands in time among the others.
 
 In:  numpy columns; nodes are places 0 … n-1, -1 stands for none. Out: the same. Pure functions.
-Decided here: the one order of a rank's host ops and its device ops, by start (dependencies 4.1 and 4.6), and
-where ops without times stand among those that have some (by ids, which rise with the start, 4.14).
-Which edges are written is decided in dependencies.py.
+Decided here: the one order of a rank's host ops, by start (dependencies 4.1), and where ops without times
+stand among those that have some (by ids, which rise with the start, 4.14). Which edges are written:
+pieces.py.
 """
 
 from __future__ import annotations
@@ -68,13 +68,15 @@ class HostOrder:
 
     `lane`: number of its thread (NONE for process roots and group metadata, which are no work of a thread).
     `position`: its place in the one order of all host ops. `when`: its start, or that of the op beside which
-    it was placed, NEVER where nothing places it. `threads` counts lanes by what they follow from.
+    it was placed, NEVER where nothing places it. `threads` counts lanes by what they follow from. `lane_of`
+    gives the lane of a Kineto thread (process, thread).
     """
 
     lane: Ints
     position: Ints
     when: Ints
     threads: dict[str, int]
+    lane_of: dict[tuple[int, int], int]
 
 
 def host_order(host: pl.DataFrame) -> HostOrder:
@@ -99,8 +101,8 @@ def host_order(host: pl.DataFrame) -> HostOrder:
         place[roots & ~timed], when[roots & ~timed] = NONE - 2 + rank, NEVER  # they were there before all ops
     position = np.empty(host.height, np.int64)
     position[np.lexsort([uid, node_id, side, place])] = np.arange(host.height)
-    lane, threads = _lanes(host, timed, anchor, same_tid, process_root | metadata)
-    return HostOrder(lane, position, when, threads)
+    lane, threads, lane_of = _lanes(host, timed, anchor, same_tid, process_root | metadata)
+    return HostOrder(lane, position, when, threads, lane_of)
 
 
 def _ints(frame: pl.DataFrame, name: str) -> Ints:
@@ -142,8 +144,8 @@ def _beside(host: pl.DataFrame, timed: Bools, slot: Ints) -> tuple[Ints, Ints, B
 
 def _lanes(
     host: pl.DataFrame, timed: Bools, anchor: Ints, same_tid: Bools, none: Bools
-) -> tuple[Ints, dict[str, int]]:
-    """Return the lane of each host op, and how many lanes follow from what."""
+) -> tuple[Ints, dict[str, int], dict[tuple[int, int], int]]:
+    """Return the lane of each host op, how many lanes follow from what, and the lanes of Kineto threads."""
     thread, process, tid = (_ints(host, c) for c in ("thread", "process", "tid"))
     on_thread = timed & (thread != NONE)
     origin = np.where(on_thread, 0, np.where(timed, 1, 2))
@@ -154,64 +156,10 @@ def _lanes(
     keys = np.stack([origin, first, second], axis=1)[~none]
     lane = np.full(host.height, NONE, np.int64)
     if not len(keys):
-        return lane, {}
+        return lane, {}, {}
     lanes, inverse = np.unique(keys, axis=0, return_inverse=True)
     lane[~none] = inverse.reshape(-1)
     names = ("kineto thread and start", "tid and start", "tid and node id")
     counts = np.bincount(lanes[:, 0], minlength=len(names))
-    return lane, {name: int(n) for name, n in zip(names, counts, strict=True) if n}
-
-
-@dataclass(frozen=True)
-class StreamOrder:
-    """The order of a rank's device ops, one entry an op.
-
-    `previous`: the op before it on its stream, NONE for the first and for ops of no known stream. `start`:
-    its start, at least that of its launch and of the op before it. `rank_in_stream`: its place on the stream.
-    """
-
-    previous: Ints
-    start: Ints
-    rank_in_stream: Ints
-    streams: int
-
-
-def stream_order(kernels: pl.DataFrame, released: Ints) -> StreamOrder:
-    """Return the order of device ops by (start, end, uid) on their (device, stream).
-
-    `released` is when each was launched (NEVER if unknown): where the device's clock runs early, the start is
-    raised to it. Ops of no known stream follow from their launch alone.
-    """
-    duration, uid = _ints(kernels, "duration_ns"), _ints(kernels, "uid")
-    device, stream = _ints(kernels, "device"), _ints(kernels, "stream")
-    start = np.where(duration >= 0, _ints(kernels, "start_ns"), released)
-    begin = np.maximum(start, released)
-    by_stream = np.lexsort([uid, start + duration, start, stream, device])
-    previous, place = np.full(len(uid), NONE, np.int64), np.zeros(len(uid), np.int64)
-    new = (np.diff(device[by_stream]) != 0) | (np.diff(stream[by_stream]) != 0)
-    parts = np.split(by_stream, np.flatnonzero(new) + 1) if len(uid) else []
-    streams = 0
-    for part in parts:
-        if stream[part[0]] == NONE:
-            continue
-        streams += 1
-        previous[part[1:]] = part[:-1]
-        place[part] = np.arange(len(part))
-        begin[part] = np.maximum.accumulate(begin[part])
-    return StreamOrder(previous, begin, place, streams)
-
-
-def joint_order(hosts: HostOrder, streams: StreamOrder) -> Ints:
-    """Return the place of every op in the one order of host ops, then device ops, by start.
-
-    A device op stands behind every host op that started no later, so behind the one that launched it.
-    """
-    by_position = np.argsort(hosts.position)
-    behind = np.searchsorted(hosts.when[by_position], streams.start, side="right")
-    n_host, n_all = len(by_position), len(by_position) + len(behind)
-    slot = np.concatenate([2 * hosts.position + 1, 2 * behind])
-    start = np.concatenate([np.zeros(n_host, np.int64), streams.start])
-    rank = np.concatenate([np.zeros(n_host, np.int64), streams.rank_in_stream])
-    priority = np.empty(n_all, np.int64)
-    priority[np.lexsort([np.arange(n_all), rank, start, slot])] = np.arange(n_all)
-    return priority
+    lane_of = {(first, second): n for n, (of, first, second) in enumerate(lanes.tolist()) if of == 0}
+    return lane, {name: int(n) for name, n in zip(names, counts, strict=True) if n}, lane_of

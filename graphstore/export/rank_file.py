@@ -16,15 +16,14 @@ from typing import Any
 from graphstore.chakra.et_def_pb2 import Node
 from graphstore.errors import InputError
 from graphstore.export import manifest
-from graphstore.export.chakra import RankNodes, messages, metadata
+from graphstore.export.chakra import messages, metadata
 from graphstore.export.chakra_copy import chakra_copy, copy_messages
 from graphstore.export.columns import read_chakra_rank, read_details, read_rank
 from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import communications
-from graphstore.export.dependencies import dependencies
-from graphstore.export.durations import start_and_duration_us
 from graphstore.export.files import write_et
 from graphstore.export.order import Ints
+from graphstore.export.rank_nodes import rank_nodes
 from graphstore.export.validate import Validator
 from graphstore.queries.columns import RankKeys
 from graphstore.store.base import Progress, Store
@@ -97,14 +96,13 @@ def _write_traces(
     """Write a rank that was read from execution traces or Kineto traces."""
     columns = read_rank(given.store, given.run, keys)
     found = communications(columns, given.groups)
-    start, duration = start_and_duration_us(columns)
-    nodes = RankNodes(columns, dependencies(columns), start, duration, found.by_place)
+    nodes, cut = rank_nodes(columns, found.by_place)
 
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
     write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
-    return manifest.rank_entry(keys, nodes, found.notes, validator.type_names())
+    return manifest.rank_entry(keys, nodes, cut, found.notes, validator.type_names())
 
 
 def _write_copy(

@@ -19,6 +19,7 @@ from graphstore.link.collectives import comm_kinds
 from graphstore.link.host_device import Launches
 from graphstore.link.nesting import Ints, own_time
 from graphstore.link.steps import step_numbers
+from graphstore.link.waits import Lanes
 from graphstore.model.records import complete, edge_frame, node_schema
 
 SYNC_DEP = "sync_dep"  # rule of a SYNC edge that a merged trace records
@@ -44,6 +45,7 @@ class Places:
     caller: Ints  # CTRL parent of each runtime call
     kernel_parent: Ints  # CTRL parent of each device op of a merged trace
     launches: Launches
+    lanes: Lanes
     facts: dict[str, int] = field(default_factory=dict)
 
 
@@ -86,8 +88,12 @@ def number_nodes(rank: int, tables: Tables, places: Places, comm: pl.DataFrame) 
     }
 
 
-def number_edges(tables: Tables, places: Places, comm: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return {relationship type: frame of src, dst and the type's properties}."""
+def number_edges(
+    tables: Tables, places: Places, comm: pl.DataFrame, waits: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
+    """Return {relationship type: frame of src, dst and the type's properties}; `waits` as find_waits
+    gives.
+    """
     first = _offsets(tables, comm)
     ctrl = dependency_edges(tables.chakra, "ctrl_deps")
     data = dependency_edges(tables.chakra, "data_deps")
@@ -103,7 +109,9 @@ def number_edges(tables: Tables, places: Places, comm: pl.DataFrame) -> dict[str
         "CTRL": _edges("CTRL", *(np.concatenate(side) for side in zip(*ends, strict=True))),
         "LAUNCHES": _edges("LAUNCHES", *launch),
         "DATA": _edges("DATA", data[0] + chakra, data[1] + chakra),
-        "SYNC": _sync_edges(tables, first),
+        "SYNC": pl.concat([_sync_edges(tables, first), _waits(waits, first)]).unique(
+            ["src", "dst"], keep="first", maintain_order=True
+        ),
         "SEEN_AS": _seen_as_edges(comm, first),
     }
 
@@ -139,6 +147,15 @@ def _nodes(
         *(values.alias(name) for name, values in columns.items()),
     )
     return complete(numbered, {"n": pl.Int64} | node_schema(label))
+
+
+def _waits(waits: pl.DataFrame, first: dict[str, int]) -> pl.DataFrame:
+    """Return the waits found as SYNC edges between numbers."""
+    ends = {
+        side: waits[side] + waits[f"{side}_label"].replace_strict(first, return_dtype=pl.Int64)
+        for side in ("src", "dst")
+    }
+    return edge_frame("SYNC", {**ends, "rule": waits["rule"]})
 
 
 def _sync_edges(tables: Tables, first: dict[str, int]) -> pl.DataFrame:

@@ -28,6 +28,7 @@ from graphstore.link.host_host import (
 from graphstore.link.nesting import Ints, Spans, sort_spans
 from graphstore.link.numbering import Places, Tables, at, number_edges, number_nodes
 from graphstore.link.process_groups import Groups, listed_groups
+from graphstore.link.waits import Lanes, find_waits
 from graphstore.model.records import FileRecords, RankGraph, empty
 
 ET_KINDS = ("et", "et_plus")
@@ -57,7 +58,17 @@ def link_rank(rank: int, files: list[FileRecords], allow_mismatch: bool = False)
     for record in files:
         graph.thread_names |= record.thread_names
     graph.nodes = number_nodes(rank, tables, places, calls)
-    graph.edges = number_edges(tables, places, calls)
+    waits = find_waits(
+        tables.host,
+        places.encloser,
+        (tables.calls, tables.kernels, tables.syncs),
+        places.lanes,
+        places.caller,
+        places.launches.call,
+        calls,
+    )
+    graph.waits_left_out = waits.left_out
+    graph.edges = number_edges(tables, places, calls, waits.edges)
     return graph
 
 
@@ -152,7 +163,8 @@ def _link(tables: Tables) -> Places:
     launches = host_device.find_launches(kernels, calls)
     caller = host_device.find_callers(calls, call_group, spans)
     facts = host_device.launch_facts(kernels, calls, host["external_id"][timed], launches, caller, spans)
-    return Places(encloser, parent, at(timed, caller), _named_parents(host, kernels), launches, facts)
+    lanes = Lanes(timed[spans.row], spans.group, call_group)
+    return Places(encloser, parent, at(timed, caller), _named_parents(host, kernels), launches, lanes, facts)
 
 
 def _thread_groups(host: pl.DataFrame, calls: pl.DataFrame) -> tuple[Ints, Ints]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import polars as pl
 
 from graphstore.model.records import RankGraph
@@ -16,8 +17,14 @@ Row = dict[str, Any]
 
 
 def rank_row(graph: RankGraph) -> Row:
-    """Return the Rank node: host and device as the first file tells that knows them."""
-    return {"name": f"rank {graph.rank}", "rank": graph.rank} | {
+    """Return the Rank node: host and device as the first file tells that knows them, waits left out."""
+    left_out = graph.waits_left_out
+    return {
+        "name": f"rank {graph.rank}",
+        "rank": graph.rank,
+        "waits_against_times": sum(left_out.values()) or None,
+        "waits_against_times_by_rule": orjson.dumps(left_out).decode() if left_out else None,
+    } | {
         key: next((fact[key] for fact in graph.files if fact.get(key)), None)
         for key in ("host", "device_name")
     }

@@ -134,6 +134,7 @@ class RankGraph:
     `nodes`: {label: frame with `n` and the label's properties}, for the kinds of Op. `edges`: {type: frame
     with src, dst (both `n`) and the type's properties}. Times are absolute (ns) here, relative in RunGraph.
     `start_ns` columns hold absolute time. `files`: facts of the rank's files. `groups` as in FileRecords.
+    `waits_left_out`: {rule of SYNC edges: how many contradict the times}.
     """
 
     rank: int
@@ -142,6 +143,7 @@ class RankGraph:
     files: list[dict[str, Any]] = field(default_factory=list)
     groups: list[dict[str, Any]] = field(default_factory=list)
     thread_names: dict[tuple[int, int], str] = field(default_factory=dict)
+    waits_left_out: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

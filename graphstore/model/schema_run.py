@@ -100,6 +100,8 @@ RANK = (
     ),
     p("clock_offset_calls", "int", "collectives that the offset rests on"),
     p("clock_offset_spread_ns", "int", "largest less smallest difference found among these"),
+    p("waits_against_times", "int", "waits that its rules name and its times contradict: no SYNC edges"),
+    p("waits_against_times_by_rule", "json", "these by rule"),
 )
 
 THREAD_NODE = (

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import orjson
 
 from graphstore.queries.components import Cycle, Edges, cycles, self_edges
 from graphstore.queries.draft import (
@@ -18,6 +19,7 @@ from graphstore.queries.draft import (
     Draft,
     Rows,
     RuleCode,
+    Subject,
     counted,
     duration,
     listed,
@@ -152,6 +154,22 @@ def _name(row: Mapping[str, Any], role: str) -> str:
     return str(row[f"{role}_name"] if row[f"{role}_node_id"] is None else row[f"{role}_node_id"])
 
 
+def _waits_against_times(rows: Rows, _: Context) -> Iterable[Draft]:
+    """One finding per rank: the waits that no edge was made of, by rule."""
+    for row in rows:
+        by_rule = orjson.loads(row["by_rule"])
+        told = ", ".join(f"{rule} {number}" for rule, number in by_rule.items())
+        yield Draft(
+            rank=row["rank"],
+            subject=f"rank {row['rank']}",
+            message=f"rank {row['rank']}: {counted(row['waits'], 'wait')} "
+            f"{verb(row['waits'], 'contradicts', 'contradict')} the times and are left out ({told})",
+            evidence={"waits": row["waits"], "by_rule": by_rule},
+            subjects=(Subject("Rank", row["subject"], "rank"),),
+            count=row["waits"],
+        )
+
+
 def _cycle(rows: Rows, context: Context) -> Iterable[Draft]:
     """One finding per rank that has a cycle: each cycle as ids in order with the types of its edges."""
     for rank in (row["rank"] for row in rows):
@@ -217,6 +235,7 @@ def _cycle_sentence(
 
 
 RULES: dict[str, RuleCode] = {
+    "waits_against_times": _waits_against_times,
     "missing_parent": _missing_parent,
     "unreachable_component": per_rank(
         "top",

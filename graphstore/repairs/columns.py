@@ -114,6 +114,9 @@ def read_edges(store: Store, run: str, keys: RankKeys, nodes: OrderNodes, caller
     )
     is_moved = (pl.col("edge_type") == "CTRL") & pl.col("target").is_in(moved["target"].implode())
     told = read_pages(store, run, "structure/show_sync_columns", keys)  # the SYNC edges, with their rules
+    told = told.filter(
+        ~pl.col("rule").str.contains(".", literal=True)
+    )  # found ones fit the times, op by piece
     plain = pl.concat([found.filter(~is_moved & (pl.col("edge_type") != "SYNC")), moved])
     parts = [plain.with_columns(rule=pl.lit("")), told.with_columns(edge_type=pl.lit("SYNC"))]
     edges = pl.concat(parts, how="diagonal")

@@ -133,6 +133,8 @@ class Rank(StructuredNode):
     clock_offset_ns = IntegerProperty()
     clock_offset_calls = IntegerProperty()
     clock_offset_spread_ns = IntegerProperty()
+    waits_against_times = IntegerProperty()
+    waits_against_times_by_rule = StringProperty()
 
     in_run = RelationshipTo("Run", "IN_RUN")
     on_rank_from_trace_file = RelationshipFrom("TraceFile", "ON_RANK")

@@ -1,0 +1,81 @@
+"""How faithful a file is: what a replay of it says beside what was measured (dependencies §1).
+
+In:  the nodes of a rank as written. Out: a dict of figures, for the manifest and for people.
+Decided here: the span alone proves nothing (a thread written as a chain of its own pieces ends when it
+ended), so it never stands alone; what no rule explains and what was chosen by times alone is always among the
+figures.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphstore.export.chakra import RankNodes
+from graphstore.export.order import NONE, Bools, Ints
+from graphstore.export.pieces import FIRST, GAP_TIME, REST, Pieces
+from graphstore.export.replay import COMMUNICATION, CPU, GPU, in_slots, unlimited
+
+TIMING = ".timing"
+
+
+def figures(rank: RankNodes, cut: Pieces) -> dict[str, Any] | None:
+    """Return the figures of a rank; None where its files hold no times. Errors are shares of the span."""
+    nodes = rank.nodes
+    if not nodes.timed.any():
+        return None
+    duration = np.where(nodes.timed, rank.duration_us, 0)
+    begin = int(rank.start_us[nodes.timed].min())
+    measured = int((rank.start_us + duration)[nodes.timed].max()) - begin
+    starts = unlimited(duration, nodes.deps)
+    slots = in_slots(duration, nodes.deps, slots_of(rank))
+    window = nodes.window[1] - nodes.window[0]
+    own = nodes.timed & (nodes.node != NONE)
+    recorded = np.where(own, (nodes.measured + 500) // 1000 - begin, 0)
+    on_cpu = np.isin(nodes.kind, (FIRST, REST, GAP_TIME))
+    timing = [rule for rule, name in enumerate(cut.kept.rules) if name.endswith(TIMING)]
+    return {
+        "measured_us": measured,
+        "simulated_us": int((starts + duration).max()),
+        "error": _error(int((starts + duration).max()), measured),
+        "error_without_fit": _error(nodes.fit_free_ns, window),
+        "error_of_simple_reader": _error(int((slots + duration).max()), measured),
+        "start_error_us": {
+            "cpu": _percentiles((starts - recorded)[own & on_cpu]),
+            "gpu": _percentiles((starts - recorded)[own & ~on_cpu]),
+        },
+        "unexplained_us": nodes.unexplained_ns / 1_000,
+        "unexplained": round(nodes.unexplained_ns / max(window, 1), 6),
+        "edges_chosen_by_time": int(np.isin(cut.kept.rule, timing).sum()),
+        "contradictions": contradictions(cut),
+    }
+
+
+def slots_of(rank: RankNodes) -> Ints:
+    """Return the slot each node holds in a simple reader: CPU, GPU or communication."""
+    slot = np.where(np.isin(rank.nodes.kind, (FIRST, REST, GAP_TIME)), CPU, GPU)
+    slot[list(rank.communications)] = COMMUNICATION
+    return slot
+
+
+def contradictions(cut: Pieces) -> int:
+    """Return how many edges lead from a piece that ended after the other started, both as measured."""
+    kept = cut.kept
+    timed: Bools = cut.timed[kept.source] & cut.timed[kept.target]
+    late = cut.end[kept.source] > cut.start[kept.target] + cut.slack_ns
+    in_order = np.isin(kept.rule, [n for n, name in enumerate(kept.rules) if name == "stream order"])
+    return int((timed & late & ~in_order).sum())  # device ops that overlap on a stream are cut, not reordered
+
+
+def _error(simulated: int, measured: int) -> float:
+    """Return the error of a span as a share of it."""
+    return round(simulated / measured - 1, 6) if measured else 0.0
+
+
+def _percentiles(error: Ints) -> dict[str, float] | None:
+    """Return the median and the 95th percentile of how far starts are off, in µs; None without nodes."""
+    if not len(error):
+        return None
+    middle, high = np.percentile(np.abs(error), (50, 95))
+    return {"p50": round(float(middle), 1), "p95": round(float(high), 1)}
