@@ -52,9 +52,9 @@ class RankNodes:
 
     `place`: of its op, host ops by uid, then device ops by uid; NONE for time of no op. `start_us` and
     `duration_us`: -1 without times. `total_us` and `self_us`: on the first piece of a host op its duration
-    and own work, on a device op its duration where it is written longer or shorter; NaN elsewhere. `rule`:
-    what says that it waits. `first`: place among the nodes of the first piece of its op. `communications`: by
-    node.
+    and own work, on a device op its duration where it is written as another; NaN elsewhere. `rule`:
+    what says that it waits. `lead_us`: how long before its start it is written to begin. `first`: place
+    among the nodes of the first piece of its op. `communications`: by node.
     """
 
     columns: RankColumns
@@ -63,6 +63,7 @@ class RankNodes:
     first: Ints
     start_us: Ints
     duration_us: Ints
+    lead_us: Ints
     total_us: Floats
     self_us: Floats
     rule: list[str]
@@ -83,8 +84,13 @@ def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
         chunk = np.arange(first, min(first + NODES_AT_ONCE, len(rank.place)))
         starts, durations = rank.start_us[chunk].tolist(), rank.duration_us[chunk].tolist()
         made, deps = _nodes(rank, chunk, details), _deps(rank.nodes, chunk)
-        measured = zip(rank.total_us[chunk].tolist(), rank.self_us[chunk].tolist(), strict=True)
-        for number, node, start, duration, (ctrl, data), (total, own), rule in zip(
+        measured = zip(
+            rank.lead_us[chunk].tolist(),
+            rank.total_us[chunk].tolist(),
+            rank.self_us[chunk].tolist(),
+            strict=True,
+        )
+        for number, node, start, duration, (ctrl, data), (lead, total, own), rule in zip(
             chunk.tolist(), made, starts, durations, deps, measured, rank.rule[first:], strict=False
         ):
             node.id = number + FIRST_ID
@@ -93,6 +99,8 @@ def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
             if duration != NONE:
                 node.start_time_micros = start
                 node.duration_micros = duration
+            if lead:
+                node.attr.add(name="lead_us", int64_val=lead)
             if own == own:  # not NaN
                 node.attr.add(name="self_us", double_val=own)
             if total == total:

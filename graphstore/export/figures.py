@@ -15,6 +15,7 @@ import numpy as np
 from graphstore.export.chakra import RankNodes
 from graphstore.export.order import NONE, Bools, Ints
 from graphstore.export.pieces import FIRST, GAP_TIME, REST, Pieces
+from graphstore.export.rank_nodes import microseconds
 from graphstore.export.replay import COMMUNICATION, CPU, GPU, in_slots, unlimited
 
 TIMING = ".timing"
@@ -26,13 +27,13 @@ def figures(rank: RankNodes, cut: Pieces) -> dict[str, Any] | None:
     if not nodes.timed.any():
         return None
     duration = np.where(nodes.timed, rank.duration_us, 0)
-    begin = int(rank.start_us[nodes.timed].min())
-    measured = int((rank.start_us + duration)[nodes.timed].max()) - begin
+    begin, end = microseconds(np.array(nodes.window)).tolist()
+    measured = end - begin
     starts = unlimited(duration, nodes.deps)
     slots = in_slots(duration, nodes.deps, slots_of(rank))
     window = nodes.window[1] - nodes.window[0]
     own = nodes.timed & (nodes.node != NONE)
-    recorded = np.where(own, (nodes.measured + 500) // 1000 - begin, 0)
+    recorded = np.where(own, rank.start_us - rank.lead_us - begin, 0)
     on_cpu = np.isin(nodes.kind, (FIRST, REST, GAP_TIME))
     timing = [rule for rule, name in enumerate(cut.kept.rules) if name.endswith(TIMING)]
     return {

@@ -20,7 +20,7 @@ from graphstore.export.order import NEVER, NONE, Bools, HostOrder, Ints, host_or
 from graphstore.export.parents import calls_of_other_threads, confirmed_parents
 from graphstore.export.places import places_of
 from graphstore.export.timeline import Timeline, started, timeline
-from graphstore.export.waits import find_waits
+from graphstore.export.waits import OTHER_THREAD, find_waits
 from graphstore.link.segments import GAP
 from graphstore.model.markers import GROUP_INIT
 
@@ -77,7 +77,8 @@ def pieces(columns: RankColumns) -> Pieces:
     host, kernels = columns.host, columns.kernels
     hosts, places = host_order(host), places_of(columns)
     launches = find_launches(columns, hosts, places)
-    waits = find_waits(columns, hosts, places, launches)
+    parent, instead = confirmed_parents(host, places)
+    waits = find_waits(columns, hosts, places, launches, parent)
     line = _line(host, hosts, launches, waits)
     apart = np.flatnonzero(hosts.lane == NONE)
     apart = apart[np.argsort(hosts.position[apart])]
@@ -91,7 +92,6 @@ def pieces(columns: RankColumns) -> Pieces:
     start, end, timed = _times(host, kernels, started(hosts), apart, owner, line)
     stream, streams = _streams(kernels)
     lanes = int(max(line.lane.max(initial=NONE), launches.calls.lane.max(initial=NONE))) + 1
-    parent, instead = confirmed_parents(host, places)
     edges = Edges()
     _add_orders(edges, nodes, stream, start, end)
     _add_launches(edges, nodes, launches)
@@ -99,7 +99,7 @@ def pieces(columns: RankColumns) -> Pieces:
     _add_thread_starts(edges, nodes)
     woken = np.isin(np.arange(host.height), waits["target_op"].drop_nulls().to_numpy())
     above, child = calls_of_other_threads(host, hosts, parent, woken)
-    edges.add("call of another thread", first[above], first[child])
+    edges.add(OTHER_THREAD, first[above], first[child])
     slack = WHOLE_US_SLACK_NS if _whole_us(start[timed]) else SLACK_NS
     tie = np.arange(len(start))
     tie[first[(host["name"] == GROUP_INIT).to_numpy()]] += len(start)  # metadata is called by a thread's root
@@ -120,7 +120,7 @@ def pieces(columns: RankColumns) -> Pieces:
         place=np.concatenate([owner, np.arange(kernels.height) + host.height]),
         lane=np.concatenate([np.full(shift, NONE), line.lane, _moved(stream, lanes)]),
         resumes=resumes,
-        ctrl=_ascending(ctrl, kept),
+        ctrl=_fitting(ctrl, kept, start, end, timed, slack),
         kept=kept,
         first=first,
         slack_ns=slack,
@@ -254,14 +254,25 @@ def _add_thread_starts(edges: Edges, nodes: _Nodes) -> None:
     edges.add("thread_start.timing", by_end[place[known]] + nodes.shift, opening[known] + nodes.shift)
 
 
-def _ascending(ctrl: Ints, kept: Kept) -> Ints:
-    """Return the parents without those that stand behind their child in the order; both are counted."""
+def _fitting(ctrl: Ints, kept: Kept, start: Ints, end: Ints, timed: Bools, slack_ns: int) -> Ints:
+    """Return the parents without those that stand behind their child, or end their first piece after it
+    starts.
+
+    A ctrl dep only repeats what data deps say, so it may not add to them. All are counted.
+    """
     named = ctrl != NONE
-    against = named & (pick(kept.number, ctrl, NONE) >= kept.number)
-    if against.any():
-        kept.left_out["parent that starts after its child"] = int(against.sum())
-    kept.written["parent"] = int((named & ~against).sum())
-    return np.where(against, NONE, ctrl)
+    behind = named & (pick(kept.number, ctrl, NONE) >= kept.number)
+    known = named & timed & (pick(timed.astype(np.int64), ctrl, 0) == 1)
+    late = ~behind & known & (pick(end, ctrl, NEVER) > start + slack_ns)
+    for reason, which in (
+        ("parent that starts after its child", behind),
+        ("parent whose first piece ends after its child starts", late),
+    ):
+        if which.any():
+            kept.left_out[reason] = int(which.sum())
+    fits = named & ~behind & ~late
+    kept.written["parent"] = int(fits.sum())
+    return np.where(fits, ctrl, NONE)
 
 
 def _moved(places: Ints, by: int) -> Ints:

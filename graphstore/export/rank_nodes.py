@@ -2,7 +2,8 @@
 
 In:  the columns of one rank and its communications. Out: `RankNodes`, and the figures of a replay.
 Decided here: times are rounded at their edges (dependencies 4.16), so the sum over a thread or a stream is
-off by less than 1 µs however many nodes it has; a call seen as a host op is that op's longest piece.
+off by less than 1 µs however many nodes it has; a call seen as a host op is that op's longest piece;
+a start is the measured one, and what a node was lengthened by before it is told beside (`lead_us`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def rank_nodes(columns: RankColumns, by_place: dict[int, Communication]) -> tupl
     nodes = fitted(cut)
     place = _of_piece(cut.place, nodes)
     start, end = microseconds(nodes.start), microseconds(nodes.end)
+    began = microseconds(nodes.measured)
     total, own = _measured_us(columns, cut, nodes, place)
     first_of = np.full(columns.host.height, NONE, np.int64)
     opening = np.flatnonzero(nodes.kind == FIRST)
@@ -42,7 +44,8 @@ def rank_nodes(columns: RankColumns, by_place: dict[int, Communication]) -> tupl
         nodes=nodes,
         place=place,
         first=pick(first_of, host_place, NONE),
-        start_us=np.where(nodes.timed, start, NONE),
+        start_us=np.where(nodes.timed, began, NONE),
+        lead_us=np.where(nodes.timed, began - start, 0),
         duration_us=np.where(nodes.timed, end - start, NONE),
         total_us=total,
         self_us=own,
@@ -68,7 +71,7 @@ def _measured_us(columns: RankColumns, cut: Pieces, nodes: Fitted, place: Ints) 
     total[first], own[first] = duration[place[first]] / 1_000, work[place[first]] / 1_000
     device = np.flatnonzero((nodes.kind == DEVICE) & nodes.timed)
     lasts = columns.kernels["duration_ns"].to_numpy()[place[device] - count]
-    other = device[lasts != (nodes.end - nodes.start)[device]]
+    other = device[lasts != (nodes.end - nodes.measured)[device]]
     total[other] = columns.kernels["duration_ns"].to_numpy()[place[other] - count] / 1_000
     return total, own
 

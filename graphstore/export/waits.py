@@ -21,7 +21,7 @@ from graphstore.export.order import NEVER, NONE, HostOrder, Ints
 from graphstore.export.places import Places, ends_of, places_in
 from graphstore.export.timeline import started
 
-CALL_TO_WORKER = "call to its worker"
+CALL_TO_WORKER, OTHER_THREAD = "call to its worker", "call of another thread"
 # A source is a device op, a piece of a lane that ends at a time, or a host op on no lane; a target a device
 # op, a host op (its first piece), or the piece of a lane that starts at a time. `idle_from`: the lane waited
 # from then (NEVER: from the cut before) to `target_time`; null where it did not. `wakes`: the gap before the
@@ -60,7 +60,9 @@ class _Rank:
         return places_in(self.places.host, uid)
 
 
-def find_waits(columns: RankColumns, hosts: HostOrder, places: Places, launches: Launches) -> pl.DataFrame:
+def find_waits(
+    columns: RankColumns, hosts: HostOrder, places: Places, launches: Launches, parent: Ints
+) -> pl.DataFrame:
     """Return every wait of a rank; columns as SCHEMA says, host ops by place, device ops by their own
     number.
     """
@@ -94,6 +96,7 @@ def find_waits(columns: RankColumns, hosts: HostOrder, places: Places, launches:
             parts.append(_recorded(rank, rule or "SYNC", source, target))
     parts.append(_recorded(rank, "DATA", *ends_of(columns, "DATA")))
     parts.append(_workers(rank, columns.call_ops))
+    parts.append(_other_threads(rank, parent, parts[-1]["target_op"].to_numpy()))
     return pl.concat(parts)
 
 
@@ -204,6 +207,24 @@ def _workers(rank: _Rank, call_ops: pl.DataFrame) -> pl.DataFrame:
     }
     untimed = {"source_op": call[~timed], "target_op": worker[~timed]}
     return pl.concat([_frame(CALL_TO_WORKER, columns), _frame(CALL_TO_WORKER, untimed)])
+
+
+def _other_threads(rank: _Rank, parent: Ints, workers: Ints) -> pl.DataFrame:
+    """An op of one thread calls one of another: cut where the called one begins. Workers have their own
+    rule.
+    """
+    child = np.flatnonzero(parent != NONE)
+    child = child[~np.isin(child, workers)]
+    above = parent[child]
+    apart = (rank.lane[child] != rank.lane[above]) & (rank.lane[child] != NONE) & (rank.lane[above] != NONE)
+    known = apart & ((rank.timed[child] & rank.timed[above]) == 1) & (rank.start[child] >= rank.start[above])
+    child, above = child[known], above[known]
+    columns = {
+        "source_lane": rank.lane[above],
+        "source_time": np.minimum(rank.start[child], rank.end[above]),
+        "target_op": child,
+    }
+    return _frame(OTHER_THREAD, columns)
 
 
 def _recorded(rank: _Rank, rule: str, source: Ints, target: Ints) -> pl.DataFrame:
