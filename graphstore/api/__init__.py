@@ -15,6 +15,7 @@ from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
 from graphstore.api.hang_run import hang_run
 from graphstore.api.hanging import HangResult, hang_files
 from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
+from graphstore.api.replaying import TOLERANCE, ReplayResult, replay_files
 from graphstore.api.verbs import (
     QueryResult,
     RepairResult,
@@ -31,6 +32,7 @@ from graphstore.api.verbs import (
 from graphstore.export import TableForm
 
 __all__ = [
+    "TOLERANCE",
     "ConvertResult",
     "DemoResult",
     "HangResult",
@@ -39,6 +41,7 @@ __all__ = [
     "Imports",
     "QueryResult",
     "RepairResult",
+    "ReplayResult",
     "TableForm",
     "check_files",
     "check_run",
@@ -56,6 +59,7 @@ __all__ = [
     "query_run",
     "rebuild",
     "repair_run",
+    "replay_files",
     "show_query",
     "show_run",
     "tag_run",

@@ -28,6 +28,7 @@ REPAIR_COLUMNS = ("rule", "rank", "safe", "changes", "reason")
 PLAN_COLUMNS = ("rule", "rank", "safe", "changes", "example")
 SEVERITIES = ("error", "warning", "note")
 FINDINGS_EXIT = 1
+UNEXPLAINED_SHARE = 0.01  # of the span; more than this is said loudly
 
 
 def show_imports(results: Sequence[ImportResult], form: Format) -> None:
@@ -153,11 +154,18 @@ def show_manifest(manifest: dict[str, Any], form: Format) -> None:
             "file": entry["file"],
             "nodes": entry["nodes"],
             "communications": entry["communications"],
+            **_replayed(entry.get("replay")),
             "size_bytes": manifest["files"][entry["file"]]["size_bytes"],
         }
         for rank, entry in manifest["ranks"].items()
     ]
     output.show(rows, form)
+
+
+def _replayed(figures: dict[str, Any] | None) -> dict[str, str | None]:
+    """Return what a replay of a file says, as shares of the measured span; nothing where no times are."""
+    named = {"replay_error": "error", "unexplained": "unexplained"}
+    return {column: f"{figures[name]:+.2%}" if figures else None for column, name in named.items()}
 
 
 def say_export(manifest: dict[str, Any], out: Path, quiet: bool) -> None:
@@ -167,7 +175,22 @@ def say_export(manifest: dict[str, Any], out: Path, quiet: bool) -> None:
         notes.update(entry["notes"])
     for reason, count in notes.items():
         output.say(f"note: {reason}: {count}", quiet)
+    for rank, entry in manifest["ranks"].items():
+        _say_replay(rank, entry.get("replay"), quiet)
     output.say(f"written to {out}: {len(manifest['files'])} files and manifest.json", quiet)
+
+
+def _say_replay(rank: str, figures: dict[str, Any] | None, quiet: bool) -> None:
+    """Say what a file does not explain, and what in it was chosen by time alone."""
+    if not figures:
+        return
+    if figures["unexplained"] > UNEXPLAINED_SHARE:
+        output.say(
+            f"warning: rank {rank}: {figures['unexplained']:.0%} of the span is waiting that nothing in the "
+            "trace explains (nodes `unexplained wait`): its replay fits, and proves nothing"
+        )
+    if figures["edges_chosen_by_time"]:
+        output.say(f"note: rank {rank}: edges chosen by time alone: {figures['edges_chosen_by_time']}", quiet)
 
 
 def show_tables(written: dict[str, Any], form: Format) -> None:

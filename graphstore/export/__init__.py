@@ -22,7 +22,16 @@ from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
-__all__ = ["Problem", "TableForm", "export_run", "export_tables", "read_et", "read_nodes", "validate_nodes"]
+__all__ = [
+    "GROUP_FILE",
+    "Problem",
+    "TableForm",
+    "export_run",
+    "export_tables",
+    "read_et",
+    "read_nodes",
+    "validate_nodes",
+]
 
 GROUP_FILE, MANIFEST = "comm_groups.json", "manifest.json"
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphstore.export.chakra import RankNodes
 from graphstore.export.order import NONE, Bools, Ints
-from graphstore.export.pieces import FIRST, GAP_TIME, REST, Pieces
+from graphstore.export.pieces import FIRST, GAP_TIME, REST, STREAM_ORDER, Pieces
 from graphstore.export.rank_nodes import microseconds
 from graphstore.export.replay import COMMUNICATION, CPU, GPU, in_slots, unlimited
 
@@ -65,7 +65,7 @@ def contradictions(cut: Pieces) -> int:
     kept = cut.kept
     timed: Bools = cut.timed[kept.source] & cut.timed[kept.target]
     late = cut.end[kept.source] > cut.start[kept.target] + cut.slack_ns
-    in_order = np.isin(kept.rule, [n for n, name in enumerate(kept.rules) if name == "stream order"])
+    in_order = np.isin(kept.rule, [n for n, name in enumerate(kept.rules) if name == STREAM_ORDER])
     return int((timed & late & ~in_order).sum())  # device ops that overlap on a stream are cut, not reordered
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphstore.export.order import NONE, Bools, Ints
-from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, UNEXPLAINED, Pieces
+from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, STREAM_ORDER, UNEXPLAINED, Pieces
 from graphstore.export.replay import Deps, deps_of, unlimited
 from graphstore.export.waits import CALL_TO_WORKER
 
@@ -110,7 +110,7 @@ def _stretched(pieces: Pieces, plain: Fitted) -> tuple[Ints, Ints]:
     """Return starts and ends with the gaps of streams and of workers' queues taken up, overlaps cut."""
     start, end = plain.start.copy(), plain.end.copy()
     kept, number = pieces.kept, pieces.kept.number
-    stream = kept.rule == kept.rules.index("stream order") if "stream order" in kept.rules else None
+    stream = kept.rule == kept.rules.index(STREAM_ORDER) if STREAM_ORDER in kept.rules else None
     if stream is not None:
         before, after = number[kept.source[stream]], number[kept.target[stream]]
         end[before] = np.maximum(np.minimum(end[before], start[after]), start[before])

@@ -25,6 +25,7 @@ from graphstore.link.segments import GAP
 from graphstore.model.markers import GROUP_INIT
 
 FIRST, REST, GAP_TIME, DEVICE, BEFORE_WINDOW, UNEXPLAINED = range(6)
+THREAD_ORDER, STREAM_ORDER, LAUNCH = "thread order", "stream order", "launch"
 WHOLE_US_SLACK_NS, SLACK_NS = 1_010, 50  # how far an end may lie behind a start that waits for it
 
 
@@ -193,11 +194,11 @@ def _add_orders(edges: Edges, nodes: _Nodes, stream: Ints, start: Ints, end: Int
     """Add what always holds: each piece of a thread and each device op of a stream after the one before."""
     lane = nodes.line.lane
     follows = np.flatnonzero(lane[1:] == lane[:-1]) + nodes.shift
-    edges.add("thread order", follows, follows + 1, always=True)
+    edges.add(THREAD_ORDER, follows, follows + 1, always=True)
     device_op = np.arange(len(stream)) + nodes.devices
     by_stream = np.lexsort((device_op, end[device_op], start[device_op], stream))
     same = (stream[by_stream[1:]] == stream[by_stream[:-1]]) & (stream[by_stream[1:]] != NONE)
-    edges.add("stream order", device_op[by_stream[:-1][same]], device_op[by_stream[1:][same]], always=True)
+    edges.add(STREAM_ORDER, device_op[by_stream[:-1][same]], device_op[by_stream[1:][same]], always=True)
 
 
 def _add_launches(edges: Edges, nodes: _Nodes, launches: Launches) -> None:
@@ -210,7 +211,7 @@ def _add_launches(edges: Edges, nodes: _Nodes, launches: Launches) -> None:
     source[on_time] = nodes.ending(launches.lane[on_time], launches.time[on_time])
     source = np.where(source == NONE, pick(nodes.first, launches.op, NONE), source)
     known = source != NONE
-    edges.add("launch", source[known], device_op[known], always=True)
+    edges.add(LAUNCH, source[known], device_op[known], always=True)
 
 
 def _add_waits(edges: Edges, nodes: _Nodes, waits: pl.DataFrame, count: int) -> Bools:

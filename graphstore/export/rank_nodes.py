@@ -8,16 +8,21 @@ a start is the measured one, and what a node was lengthened by before it is told
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from graphstore.export.chakra import Floats, RankNodes
 from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
+from graphstore.export.compact import compact
 from graphstore.export.fit import Fitted, fitted
 from graphstore.export.order import NONE, Ints, pick
-from graphstore.export.pieces import DEVICE, FIRST, REST, Pieces, pieces
+from graphstore.export.pieces import DEVICE, FIRST, LAUNCH, REST, STREAM_ORDER, THREAD_ORDER, Pieces, pieces
+from graphstore.export.waits import OTHER_THREAD
 
-ORDERS = ("thread order", "stream order", "launch", "call of another thread")  # rules that say no wait
+ORDERS = (THREAD_ORDER, STREAM_ORDER, LAUNCH, OTHER_THREAD)  # rules that say no wait
+Form = Literal["exact", "compact"]
 
 
 def microseconds(nanoseconds: Ints) -> Ints:
@@ -25,16 +30,19 @@ def microseconds(nanoseconds: Ints) -> Ints:
     return (nanoseconds + 500) // 1000
 
 
-def rank_nodes(columns: RankColumns, by_place: dict[int, Communication]) -> tuple[RankNodes, Pieces]:
+def rank_nodes(
+    columns: RankColumns, by_place: dict[int, Communication], form: Form = "exact"
+) -> tuple[RankNodes, Pieces]:
     """Return what the nodes of a rank are written from; `by_place` are communications by place of their
     op.
     """
-    cut = pieces(columns)
+    exact = pieces(columns)
+    cut = compact(exact, np.isin(exact.place, list(by_place))) if form == "compact" else exact
     nodes = fitted(cut)
     place = _of_piece(cut.place, nodes)
     start, end = microseconds(nodes.start), microseconds(nodes.end)
     began = microseconds(nodes.measured)
-    total, own = _measured_us(columns, cut, nodes, place)
+    total, own = _measured_us(columns, exact, nodes, place)
     first_of = np.full(columns.host.height, NONE, np.int64)
     opening = np.flatnonzero(nodes.kind == FIRST)
     first_of[place[opening]] = opening
