@@ -38,24 +38,34 @@ def convert(
     settings: Settings,
     *,
     keep: bool = True,
+    target: export.Target = "chakra",
+    form: export.Form = "exact",
     progress: Progress | None = None,
 ) -> ConvertResult:
     """Turn the trace files of one run into Chakra files under `out`; archive the run unless `keep` is false.
 
-    Raises what import and export raise; `out` gets all of its files or none.
+    Raises what import and export raise; `out` gets all of its files or none. `target`
+    and `form` as export.export_run takes them.
     """
     found = readers.find_files(paths, recursive=False)
     with opened(settings) if keep else scratch_store(settings) as store:
         imported = import_files(store, found, options, settings, progress)
-        return _finish(store, imported, out, progress)
+        return _finish(store, imported, out, progress, target, form)
 
 
-def _finish(store: Store, imported: ImportResult, out: Path, progress: Progress | None) -> ConvertResult:
+def _finish(
+    store: Store,
+    imported: ImportResult,
+    out: Path,
+    progress: Progress | None,
+    target: export.Target = "chakra",
+    form: export.Form = "exact",
+) -> ConvertResult:
     run = imported.run
     checked = queries.run_checks(store, run)
     plan = repairs.plan(store, run, checked.rows)
     applied = repairs.apply(store, run, plan, unsafe=True, found=checked.findings)
-    manifest = export.export_run(store, run, out, progress)
+    manifest = export.export_run(store, run, out, progress, target=target, form=form)
     return ConvertResult(imported, queries.findings_of(store, run), applied, manifest)
 
 

@@ -110,11 +110,20 @@ def undo_repairs(run: str | None, settings: Settings) -> tuple[str, int]:
 
 
 def export_run(
-    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+    run: str | None,
+    out: Path,
+    settings: Settings,
+    *,
+    target: export.Target = "chakra",
+    form: export.Form = "exact",
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Write a Chakra file per rank, the communicator groups and the manifest; return the manifest."""
+    """Write a Chakra file per rank, the communicator groups and the manifest; return the manifest.
+
+    `target` and `form` as export.export_run takes them.
+    """
     with opened(settings) as store:
-        return export.export_run(store, resolve_run(store, run), out, progress)
+        return export.export_run(store, resolve_run(store, run), out, progress, target=target, form=form)
 
 
 def export_tables(

@@ -17,6 +17,8 @@ def run(
     run: options.NewRun = None,
     rank: options.Rank = None,
     allow_mismatch: options.AllowMismatch = False,
+    target: options.TargetOption = options.Target.CHAKRA,
+    pieces: options.Pieces = options.PieceForm.EXACT,
     keep: Annotated[
         bool, typer.Option("--keep/--no-keep", help="Whether the run stays in the archive.")
     ] = True,
@@ -33,7 +35,14 @@ def run(
     wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch)
     with progress(quiet) as bars:
         result = api.convert(
-            [str(path) for path in paths], out, wanted, settings.load(store), keep=keep, progress=bars
+            [str(path) for path in paths],
+            out,
+            wanted,
+            settings.load(store),
+            keep=keep,
+            target=target.value,
+            form=pieces.value,
+            progress=bars,
         )
     report.show_manifest(result.manifest, form)
     report.say_import(result.imported, quiet)

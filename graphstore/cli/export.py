@@ -26,6 +26,8 @@ def run(
     files: Annotated[
         Files, typer.Option("--format", help="What is written to OUT: Chakra files, or tables of that form.")
     ] = Files.CHAKRA,
+    target: options.TargetOption = options.Target.CHAKRA,
+    pieces: options.Pieces = options.PieceForm.EXACT,
     store: options.Store = None,
     summary: Annotated[
         output.Format, typer.Option("--summary", help="How what was written is told on stdout.")
@@ -41,7 +43,7 @@ def run(
     where = settings.load(store)
     if files is Files.CHAKRA:
         with progress(quiet) as bars:
-            manifest = api.export_run(run, out, where, progress=bars)
+            manifest = api.export_run(run, out, where, target=target.value, form=pieces.value, progress=bars)
         report.show_manifest(manifest, summary)
         report.say_export(manifest, out, quiet)
         return 0

@@ -8,15 +8,18 @@ place. Flat tables of communication: tables.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
+from graphstore.export.astra_plan import plan
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
-from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
+from graphstore.export.rank_file import RunToWrite, Watch, calls_of, nodes_of, write_rank
+from graphstore.export.rank_nodes import Form
 from graphstore.export.tables import TableForm, export_tables
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
@@ -24,8 +27,10 @@ from graphstore.store.base import Progress, Store
 
 __all__ = [
     "GROUP_FILE",
+    "Form",
     "Problem",
     "TableForm",
+    "Target",
     "export_run",
     "export_tables",
     "read_et",
@@ -33,11 +38,23 @@ __all__ = [
     "validate_nodes",
 ]
 
+Target = Literal["chakra", "astra-sim"]
 GROUP_FILE, MANIFEST = "comm_groups.json", "manifest.json"
 
 
-def export_run(store: Store, run: str, out: Path, progress: Progress | None = None) -> dict[str, Any]:
+def export_run(
+    store: Store,
+    run: str,
+    out: Path,
+    progress: Progress | None = None,
+    *,
+    target: Target = "chakra",
+    form: Form = "exact",
+) -> dict[str, Any]:
     """Write the files of a run under `out` and return the manifest.
+
+    `target` chakra is the format as its schema and tools mean it, astra-sim what that simulator takes. `form`
+    exact cuts host time wherever its op changes, compact joins pieces of at most 10 µs: the same timing.
 
     Raises UsageError (unknown run, nothing in it to write, a folder that can't be written), InputError (an
     imported Chakra file with a cycle, or whose nodes lack what a reader needs), StoreError. Then no file of
@@ -51,18 +68,27 @@ def export_run(store: Store, run: str, out: Path, progress: Progress | None = No
             f"`graphstore runs show {run}` lists what was imported."
         )
     groups = groups_of(read_groups(store, run))
-    given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups)
+    given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups, form)
+    if target == "astra-sim":
+        calls = [call for keys in ranks for call in calls_of(given, keys)]
+        members = {key: own for key, own in groups.members_by_key.items() if own}
+        given = replace(given, plan=plan(calls, [keys.rank for keys in ranks], members))
     watch = Watch(progress, sum(nodes_of(keys) for keys in ranks))
     names = {keys.rank: f"{run}.{keys.rank}.et" for keys in ranks}
     with staged(out) as stage:
-        (stage / GROUP_FILE).write_bytes(group_file(groups.members()))
+        (stage / GROUP_FILE).write_bytes(group_file(given.group_members()))
         entries = {
             keys.rank: {"file": names[keys.rank]} | write_rank(given, keys, stage / names[keys.rank], watch)
             for keys in ranks
         }
         written = [*names.values(), GROUP_FILE]
         content = manifests.manifest(
-            facts, entries, groups, {name: facts_of(stage / name) for name in written}
+            facts,
+            entries,
+            groups,
+            {name: facts_of(stage / name) for name in written},
+            form,
+            given.plan,
         )
         (stage / MANIFEST).write_bytes(manifests.to_bytes(content))
         publish(stage, out, [*written, MANIFEST])

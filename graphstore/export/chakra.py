@@ -24,7 +24,7 @@ from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
 from graphstore.export.fit import Fitted
 from graphstore.export.order import NONE, Ints
-from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED
+from graphstore.export.pieces import BEFORE_WINDOW, CLOSING, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED
 from graphstore.model.markers import GROUP_INIT
 
 SCHEMA_VERSION = "0.0.4"
@@ -40,7 +40,12 @@ DEVICE_REPEATED = {"device": "device", "stream": "stream"}
 DEVICE_TEXTS = {"device_kind": "device_kind"}
 DEVICE_OWN = {"correlation": "correlation", "size_bytes": "size_bytes", "node_id": "et_id"}
 # What is no op: pieces of one behind its first, and time of none. Their names, and which lane they hold.
-TIME_NAMES = {GAP_TIME: "gap", BEFORE_WINDOW: "before the window", UNEXPLAINED: "unexplained wait"}
+TIME_NAMES = {
+    GAP_TIME: "gap",
+    BEFORE_WINDOW: "before the window",
+    UNEXPLAINED: "unexplained wait",
+    CLOSING: "end of the rank",
+}
 ON_CPU = (FIRST, REST, GAP_TIME)
 Details = Callable[[Ints], pl.DataFrame]
 Floats = npt.NDArray[np.float64]

@@ -38,10 +38,20 @@ NOT_WRITTEN = (NO_OP, ONLY_RECORDED, UNKNOWN_KIND, UNKNOWN_PEER)  # calls that b
 
 @dataclass(frozen=True)
 class Communication:
-    """A node that is a communication: its type and its attributes."""
+    """A node that is a communication: its type and its attributes, and of what these were made.
+
+    `group` is a group key ('' unknown); `size_bytes`, `seq_id`, `peer` (global rank) and `tag` NONE or 0
+    where the files do not say.
+    """
 
     node_type: NodeType
     attributes: tuple[Attribute, ...]
+    kind: str = ""
+    group: str = ""
+    size_bytes: int = 0
+    seq_id: int = NONE
+    peer: int = NONE
+    tag: int = 0
 
 
 @dataclass
@@ -112,7 +122,14 @@ def _communication(call: dict[str, Any], groups: Groups, notes: Counter[str]) ->
         attributes.append(
             ("root", "int32_val", known) if known is not None else ("root_in_group", "int32_val", root)
         )
-    return Communication(NodeType.COMM_COLL_NODE, (*attributes, *_recorded(call)))
+    return Communication(
+        NodeType.COMM_COLL_NODE,
+        (*attributes, *_recorded(call)),
+        kind=kind,
+        group=call["group"],
+        size_bytes=attributes[1][2],
+        seq_id=call["collective_seq_id"],
+    )
 
 
 def _point_to_point(call: dict[str, Any], groups: Groups, notes: Counter[str]) -> Communication | None:
@@ -136,7 +153,15 @@ def _point_to_point(call: dict[str, Any], groups: Groups, notes: Counter[str]) -
         *_group(call, groups, notes),
         *_recorded(call),
     )
-    return Communication(node_type, attributes)
+    return Communication(
+        node_type,
+        attributes,
+        kind=call["collective_kind"],
+        group=call["group"],
+        size_bytes=attributes[2][2],
+        peer=peer,
+        tag=max(call["tag"], 0),
+    )
 
 
 def _size(call: dict[str, Any], notes: Counter[str]) -> Attribute:
@@ -173,7 +198,9 @@ def _recorded(call: dict[str, Any]) -> list[Attribute]:
     ]
     out += [(name, "string_val", call[name]) for name in ("op_name", "dtype") if call[name]]
     wait, lasts = call["wait_ns"], call["duration_ns"]
-    if wait != NONE and lasts != NONE:  # what this rank waited for the last member, and the rest
-        out += [("wait_us", "double_val", min(wait, lasts) / 1_000)]
-        out += [("transfer_us", "double_val", max(lasts - wait, 0) / 1_000)]
+    if NONE < wait <= lasts:  # one that ended before the last member came did not wait for it
+        out += [
+            ("wait_us", "double_val", wait / 1_000),
+            ("transfer_us", "double_val", (lasts - wait) / 1_000),
+        ]
     return out

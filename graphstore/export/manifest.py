@@ -8,18 +8,29 @@ becomes one nor has a reason, is a defect and fails the export.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from graphstore.errors import LedgerError
+from graphstore.export.astra_nodes import LIST_LEFT_OUT
+from graphstore.export.astra_plan import AS_COMPUTATION, Plan
 from graphstore.export.chakra import RankNodes
 from graphstore.export.chakra_copy import ChakraCopy
 from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import NOT_WRITTEN
 from graphstore.export.figures import figures
-from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED, Pieces
+from graphstore.export.pieces import (
+    BEFORE_WINDOW,
+    CLOSING,
+    DEVICE,
+    FIRST,
+    GAP_TIME,
+    REST,
+    UNEXPLAINED,
+    Pieces,
+)
 from graphstore.export.validate import Problem
 from graphstore.queries.columns import RankKeys
 
@@ -31,6 +42,7 @@ KIND_NAMES = {
     DEVICE: "device op",
     BEFORE_WINDOW: "before the window",
     UNEXPLAINED: "unexplained wait",
+    CLOSING: "end of the rank",
 }
 
 
@@ -41,10 +53,11 @@ def rank_entry(
     counts = keys.counts
     communications = sum(number for name, number in types.items() if name.startswith("COMM_"))
     calls = counts.get("CollectiveCall", 0)
-    unwritten = sum(notes[reason] for reason in NOT_WRITTEN)
+    unwritten = sum(number for reason, number in notes.items() if _is_unwritten(reason))
     ops = counts.get("HostOp", 0) + counts.get("Kernel", 0)
     kinds = Counter(KIND_NAMES[kind] for kind in nodes.nodes.kind.tolist())
-    _balance(keys.rank, "host and device ops", ops, kinds[KIND_NAMES[FIRST]] + kinds[KIND_NAMES[DEVICE]])
+    ops_written = kinds[KIND_NAMES[FIRST]] + kinds[KIND_NAMES[DEVICE]]
+    _balance(keys.rank, "host and device ops", ops, ops_written + notes[LIST_LEFT_OUT])
     _balance(keys.rank, "nodes", len(nodes.place), sum(types.values()))
     _balance(keys.rank, "communication calls", calls, communications + unwritten)
     untimed = int((~nodes.nodes.timed).sum())
@@ -67,6 +80,11 @@ def rank_entry(
         "replay": figures(nodes, cut),
         "notes": dict(sorted(notes.items())),
     }
+
+
+def _is_unwritten(reason: str) -> bool:
+    """Return whether a note tells of calls that became no communication node."""
+    return reason in NOT_WRITTEN or reason.endswith(AS_COMPUTATION)
 
 
 def copy_entry(keys: RankKeys, copy: ChakraCopy, types: Counter[str]) -> dict[str, Any]:
@@ -102,23 +120,46 @@ def manifest(
     ranks: Mapping[int, dict[str, Any]],
     groups: Groups,
     files: Mapping[str, Mapping[str, Any]],
+    form: str,
+    plan: Plan | None,
 ) -> dict[str, Any]:
-    """Return the manifest of a run; `facts` are properties of its Run node."""
+    """Return the manifest of a run; `facts` are properties of its Run node, `plan` that for ASTRA-sim if
+    any.
+    """
     world_size = facts.get("world_size")
     absent = sorted(set(range(world_size or 0)) - set(ranks))
     return {
         "format": FORMAT,
         "run": facts["run"],
-        "target": "chakra",
+        "target": "chakra" if plan is None else "astra-sim",
+        "form": form,
         "world_size": world_size,
         "ranks_absent": absent,
         "ranks": {str(rank): entry for rank, entry in sorted(ranks.items())},
+        **({} if plan is None else _for_astra_sim(plan, absent, ranks)),
         "groups": {
-            "written": len(groups.name_by_key),
+            "written": len(groups.name_by_key) if plan is None else len(plan.groups),
             "called_by_key_because_the_name_is_ambiguous": groups.ambiguous,
             "not_all_members_known": groups.incomplete,
         },
         "files": {name: dict(files[name]) for name in sorted(files)},
+    }
+
+
+def _for_astra_sim(plan: Plan, absent: Sequence[int], ranks: Mapping[int, Any]) -> dict[str, Any]:
+    """Return what a user of ASTRA-sim has to know of the files."""
+    warnings = [
+        f"rank {rank} has no file; the simulator wants ranks 0 … N-1 without holes" for rank in absent
+    ]
+    if len(ranks) < 2:
+        warnings.append("one rank: the analytical network of the simulator wants two or more")
+    return {
+        "astra_sim": {
+            "modes": '"replay-only": 1 in the system file reproduces the measured times (no rank waits for '
+            "another); without it collectives, sends and recvs take what the network model says",
+            "groups": plan.recorded,
+            "warnings": warnings,
+        }
     }
 
 

@@ -24,7 +24,7 @@ from graphstore.export.waits import OTHER_THREAD, find_waits
 from graphstore.link.segments import GAP
 from graphstore.model.markers import GROUP_INIT
 
-FIRST, REST, GAP_TIME, DEVICE, BEFORE_WINDOW, UNEXPLAINED = range(6)
+FIRST, REST, GAP_TIME, DEVICE, BEFORE_WINDOW, UNEXPLAINED, CLOSING = range(7)
 THREAD_ORDER, STREAM_ORDER, LAUNCH = "thread order", "stream order", "launch"
 WHOLE_US_SLACK_NS, SLACK_NS = 1_010, 50  # how far an end may lie behind a start that waits for it
 
@@ -34,10 +34,10 @@ class Pieces:
     """The nodes of a file, one entry each: host ops on no thread, pieces of threads, then device ops.
 
     Times in ns since the run's origin, meaningless where not `timed`. `kind`: FIRST and REST of a host op,
-    GAP_TIME, DEVICE, and what fit.py adds. `place`: of the op, host ops by uid, then device ops by uid; NONE
-    for a gap. `lane`: threads, then streams; NONE for neither. `resumes`: it begins where a wait ends.
-    `ctrl`: the node of the parent, NONE without. `kept`: the edges, and the order of the nodes. `first`: the
-    first node of each host op. `threads` counts threads by what their order follows from.
+    GAP_TIME, DEVICE, and what fit.py and astra_nodes.py add. `place`: of the op, host ops by uid, then
+    device ops by uid; NONE for a gap. `lane`: threads, then streams; NONE for neither. `resumes`: it begins
+    where a wait ends. `ctrl`: the node of the parent, NONE without. `kept`: the edges, and the order of the
+    nodes. `first`: the first node of each host op. `threads` counts threads by what their order follows from.
     """
 
     start: Ints

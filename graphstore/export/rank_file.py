@@ -7,6 +7,7 @@ that written back. What a node is made of: chakra.py and chakra_copy.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from graphstore.chakra.et_def_pb2 import Node
-from graphstore.errors import InputError
+from graphstore.errors import InputError, UsageError
 from graphstore.export import manifest
+from graphstore.export.astra_nodes import for_astra_sim
+from graphstore.export.astra_plan import Call, Plan
 from graphstore.export.chakra import messages, metadata
 from graphstore.export.chakra_copy import chakra_copy, copy_messages
 from graphstore.export.columns import read_chakra_rank, read_details, read_rank
@@ -23,7 +26,7 @@ from graphstore.export.comm_groups import Groups
 from graphstore.export.communication import communications
 from graphstore.export.files import write_et
 from graphstore.export.order import Ints
-from graphstore.export.rank_nodes import rank_nodes
+from graphstore.export.rank_nodes import Form, rank_nodes
 from graphstore.export.validate import Validator
 from graphstore.queries.columns import RankKeys
 from graphstore.store.base import Progress, Store
@@ -33,12 +36,21 @@ NODES_PER_REPORT = 10_000
 
 @dataclass(frozen=True)
 class RunToWrite:
-    """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown."""
+    """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown.
+
+    `plan` is what ASTRA-sim can take of the run's communication; None for the format as its schema means it.
+    """
 
     store: Store
     run: str
     origin_ns: int
     groups: Groups
+    form: Form = "exact"
+    plan: Plan | None = None
+
+    def group_members(self) -> dict[str, list[int]]:
+        """Return the members of the groups by the names that calls are written with."""
+        return self.groups.members() if self.plan is None else self.plan.groups
 
 
 class Watch:
@@ -75,8 +87,13 @@ def write_rank(given: RunToWrite, keys: RankKeys, path: Path, watch: Watch) -> d
 
     Raises InputError (an imported Chakra file with a cycle, or nodes that readers refuse), StoreError.
     """
+    if given.plan is not None and not _from_traces(keys):
+        raise UsageError(
+            f"run {given.run}, rank {keys.rank} was read from a Chakra file; files for astra-sim are written "
+            "from traces. `graphstore check FILE --target astra-sim` says what the file lacks."
+        )
     write = _write_traces if _from_traces(keys) else _write_copy
-    validator = Validator(given.groups.members())
+    validator = Validator(given.group_members())
     entry = write(given, keys, path, watch, validator)
     problems = validator.problems()
     errors = [problem.message for problem in problems if problem.severity == "error"]
@@ -96,13 +113,29 @@ def _write_traces(
     """Write a rank that was read from execution traces or Kineto traces."""
     columns = read_rank(given.store, given.run, keys)
     found = communications(columns, given.groups)
-    nodes, cut = rank_nodes(columns, found.by_place)
+    nodes, cut = rank_nodes(columns, found.by_place, given.form)
+    changed: dict[str, int] = {}
+    if given.plan is not None:
+        nodes, changed = for_astra_sim(nodes, keys.rank, given.plan)
 
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
     write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
-    return manifest.rank_entry(keys, nodes, cut, found.notes, validator.type_names())
+    notes = found.notes + Counter(changed)
+    return manifest.rank_entry(keys, nodes, cut, notes, validator.type_names())
+
+
+def calls_of(given: RunToWrite, keys: RankKeys) -> list[Call]:
+    """Return the communications of one rank, for the plan over all of them."""
+    columns = read_rank(given.store, given.run, keys)
+    found = communications(columns, given.groups)
+    nodes, _ = rank_nodes(columns, found.by_place, given.form)
+    measured = nodes.nodes.measured
+    return [
+        Call(keys.rank, int(nodes.place[node]), int(measured[node]), said)
+        for node, said in nodes.communications.items()
+    ]
 
 
 def _write_copy(
