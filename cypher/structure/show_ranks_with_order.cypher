@@ -1,8 +1,8 @@
-// Ranks whose graph could hold a cycle: they have DATA edges or recorded SYNC edges, Chakra nodes, or host ops without a top
+// Ranks whose graph could hold a cycle: they have recorded SYNC edges, Chakra nodes, or host ops without a top
 // (the call tree has a cycle there). All others are plain forests.
 // column rank: int, global rank
 // column why: text, edges, chakra nodes or no top
-MATCH (a:Op)-[e:DATA|SYNC]->(b:Op) WHERE a.run = $run AND NOT coalesce(e.rule, '') CONTAINS '.'
+MATCH (a:Op)-[e:SYNC]->(b:Op) WHERE a.run = $run AND NOT coalesce(e.rule, '') CONTAINS '.'
 RETURN DISTINCT a.rank AS rank, 'edges' AS why
 UNION
 MATCH (n:ChakraNode) WHERE n.run = $run

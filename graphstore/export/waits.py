@@ -79,7 +79,7 @@ def find_waits(
         device_start + np.maximum(kernels["duration_ns"].to_numpy(), 0),
     )
     rows = {rule: part for (rule,), part in columns.waits.partition_by("rule", as_dict=True).items()}
-    parts = [pl.DataFrame(schema=SCHEMA)]
+    parts = [pl.DataFrame(schema=SCHEMA)]  # the stronger rule first: of two for one pair, the first stands
     handed_over = _of_family(rows, "hand_over")
     for rule in sorted(rows):
         source, target = rows[rule]["source"].to_numpy(), rows[rule]["target"].to_numpy()
@@ -94,10 +94,18 @@ def find_waits(
             parts.append(_resumed(rank, rule, source, target))
         else:
             parts.append(_recorded(rank, rule or "SYNC", source, target))
-    parts.append(_recorded(rank, "DATA", *ends_of(columns, "DATA")))
     parts.append(_workers(rank, columns.call_ops))
     parts.append(_other_threads(rank, parent, parts[-1]["target_op"].to_numpy()))
+    parts.append(_recorded(rank, "DATA", *_between_threads(rank, *ends_of(columns, "DATA"))))
     return pl.concat(parts)
+
+
+def _between_threads(rank: _Rank, source: Ints, target: Ints) -> tuple[Ints, Ints]:
+    """Return the edges without those within a thread, whose order says as much."""
+    before, behind = rank.host(source), rank.host(target)
+    lane = np.append(rank.lane, NONE)
+    within = (before != NONE) & (behind != NONE) & (lane[before] == lane[behind]) & (lane[before] != NONE)
+    return source[~within], target[~within]
 
 
 def _of_family(rows: Mapping[str, pl.DataFrame], family: str) -> pl.DataFrame:

@@ -16,6 +16,7 @@ import polars as pl
 from graphstore.link import forest
 from graphstore.link.chakra_edges import dependency_edges, first_parents
 from graphstore.link.collectives import comm_kinds
+from graphstore.link.data_flow import find_data_flow
 from graphstore.link.host_device import Launches
 from graphstore.link.nesting import Ints, own_time
 from graphstore.link.steps import step_numbers
@@ -97,6 +98,7 @@ def number_edges(
     first = _offsets(tables, comm)
     ctrl = dependency_edges(tables.chakra, "ctrl_deps")
     data = dependency_edges(tables.chakra, "data_deps")
+    flow = find_data_flow(tables.host, places.parent, places.encloser)
     chakra = first["ChakraNode"]
     ends = [
         _pairs(places.parent, 0),
@@ -108,7 +110,11 @@ def number_edges(
     return {
         "CTRL": _edges("CTRL", *(np.concatenate(side) for side in zip(*ends, strict=True))),
         "LAUNCHES": _edges("LAUNCHES", *launch),
-        "DATA": _edges("DATA", data[0] + chakra, data[1] + chakra),
+        "DATA": _edges(
+            "DATA",
+            np.concatenate([flow["src"].to_numpy(), data[0] + chakra]),
+            np.concatenate([flow["dst"].to_numpy(), data[1] + chakra]),
+        ),
         "SYNC": pl.concat([_sync_edges(tables, first), _waits(waits, first)]).unique(
             ["src", "dst"], keep="first", maintain_order=True
         ),
