@@ -386,3 +386,11 @@ def test_the_known_bad_chakra_file_is_told_whole(archive: Archive) -> None:
     assert (dangling["deps"], dangling["absent"]) == (1277, 210)
     assert dangling["absent_ids"][:20] == facts["absent_ids"]
     assert by_rule["missing_size"].message.startswith("rank 0: 14 of 21 communication nodes")
+    under_gpu = by_rule["cpu_under_gpu"]
+    assert (under_gpu.severity, under_gpu.count) == ("warning", facts["cpu_nodes_under_a_gpu_node_by_ctrl"])
+    lacking = by_rule["incomplete_communication"]
+    assert lacking.evidence["attribute"] == "comm_type"
+    assert lacking.count == facts["comm_by_type"]["no comm_type"]
+    assert (
+        by_rule["communication_on_cpu"].message == "rank 0: 14 of 21 communication nodes are marked is_cpu_op"
+    )
