@@ -1,8 +1,9 @@
 """Findings: what the checks say, one for each cause, with the evidence.
 
 In:  a store and a run. Out: `Finding`s; on request they are kept in the run, for repairs and people.
-Each check is a `find_` file whose rule names the code that makes findings of its rows, and that decides what the
-sentences say: findings_structure, findings_chakra, findings_linking, findings_health, findings_communication.
+Each check is a `find_` file whose rule names the code that makes findings of its rows, and that decides what
+the sentences say: findings_structure, findings_chakra, findings_linking, findings_health,
+findings_communication.
 Decided here: ids, severities (from the file's header), what happens to a finding that is found no more.
 """
 

@@ -71,7 +71,7 @@ RULES: dict[str, RuleCode] = {
         "nodes",
         lambda row: (
             f"{counted(row['nodes'], 'CPU node')} {verb(row['nodes'], 'waits', 'wait')} by ctrl_deps "
-            "for a GPU node"
+            "for a GPU kernel"
         ),
     ),
     "no_type": per_rank(

@@ -355,6 +355,17 @@ def test_defects_of_chakra_files_are_told(archive: Archive, file: str, errors: d
     assert all(part in found[rule] for rule, part in errors.items())
 
 
+def test_an_unsigned_size_is_told_as_what_not_all_readers_read(archive: Archive) -> None:
+    """mini 13: d has comm_size in field 13, c in field 9 as every public file; both are 4,096 bytes."""
+    unsigned, signed = (
+        archive.messages("wire_type", f"mini/13-et-dangling-dep-and-wire-types/{file}.et")
+        for file in ("d_comm_size_uint64_field13", "c_comm_size_int64_field9")
+    )
+
+    assert (len(unsigned), signed) == (1, [])
+    assert "1 communication node holds comm_size" in unsigned[0]
+
+
 def test_device_ops_without_any_successor_are_told(archive: Archive) -> None:
     """mini 14: 0 of 3."""
     assert archive.messages("gpu_leaves", "mini/14-gpu-nodes-are-leaves") == [

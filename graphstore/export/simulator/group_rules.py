@@ -17,7 +17,7 @@ import orjson
 
 from graphstore.export.comm_groups import GROUP_FILE
 from graphstore.export.simulator.columns import COLL
-from graphstore.export.simulator.files import RankFile, Workload
+from graphstore.export.simulator.files import LEAST_RANKS, RankFile, Workload
 from graphstore.export.simulator.rules import Found, about
 from graphstore.queries.draft import listed
 
@@ -79,7 +79,7 @@ def _file_problems(path: Path, groups: dict[str, list[int]], world_size: int) ->
         ),
         "group_member_outside": (
             "hold ranks that no file is of",
-            lambda _, ranks: any(not 0 <= rank < world_size for rank in ranks),
+            lambda _, ranks: any(rank < 0 or LEAST_RANKS <= world_size <= rank for rank in ranks),
         ),
         "group_members_unsorted": (
             "hold ranks twice, or not ascending",

@@ -20,7 +20,7 @@ from graphstore.export.simulator.files import RankFile, Workload
 from graphstore.export.simulator.graph_rules import RankGraph
 from graphstore.export.simulator.group_rules import WORLD, Members
 from graphstore.export.simulator.rules import Found, about
-from graphstore.queries.draft import counted
+from graphstore.queries.draft import counted, verb
 
 Channel = tuple[int, int, int, int]  # source, target, tag, bytes: what a send and its recv have in common
 
@@ -127,7 +127,8 @@ def _group_problems(
     if differing:
         number, rows = differing[0]
         told = ", ".join(f"rank {rank} {_call(ranks[rank], row)}" for rank, row in list(rows.items())[:8])
-        text = f"{label}: {counted(len(differing), 'call')} differ, the first is number {number}: {told}"
+        how_many = f"{counted(len(differing), 'call')} {verb(len(differing), 'differs', 'differ')}"
+        text = f"{label}: {how_many}, the first is number {number}: {told}"
         shown = [
             {"number": number, "nodes": {str(rank): ranks[rank].node_id(row) for rank, row in rows.items()}}
             for number, rows in differing[:100]
@@ -192,7 +193,7 @@ def _transfer_problems(ranks: Mapping[int, RankCalls], matching: Matching) -> It
                 rows[kinds[row]][channel].append((rank, row))
     for channel in rows[RECV]:
         matching.paired[channel] = min(len(rows[SEND][channel]), len(rows[RECV][channel]))
-    for side, rule, verb in (
+    for side, rule, what in (
         (RECV, "recv_unmatched", "recvs have no send"),
         (SEND, "send_unmatched", "sends have no recv"),
     ):
@@ -202,7 +203,7 @@ def _transfer_problems(ranks: Mapping[int, RankCalls], matching: Matching) -> It
                 for rank, row in own[matching.paired[channel] :]:
                     alone[rank].append((channel, row))
         for rank, lonely in sorted(alone.items()):
-            yield _unmatched(rule, ranks[rank], verb, lonely)
+            yield _unmatched(rule, ranks[rank], what, lonely)
 
 
 def _unmatched(rule: str, calls: RankCalls, text: str, lonely: list[tuple[Channel, int]]) -> Found:

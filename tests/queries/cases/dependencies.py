@@ -242,7 +242,7 @@ def collectives_simulators_know(g: GraphBuilder) -> Case:
 @case
 def a_cpu_node_under_a_kernel(g: GraphBuilder) -> Case:
     """Under two kernels it counts once; under a CPU node it is right, and so is a kernel under a kernel."""
-    kernels = [g.node("ChakraNode", "k", is_cpu_op=False) for _ in range(3)]
+    kernels = [g.node("ChakraNode", "k", chakra_kind="COMP_NODE", is_cpu_op=False) for _ in range(3)]
     under, right = (g.node("ChakraNode", "c", is_cpu_op=True) for _ in range(2))
     g.edge("CTRL", kernels[0], under)
     g.edge("CTRL", kernels[1], under)
@@ -253,10 +253,12 @@ def a_cpu_node_under_a_kernel(g: GraphBuilder) -> Case:
 
 @case
 def a_cpu_node_that_awaits_a_kernel_by_data(g: GraphBuilder) -> Case:
-    """The host waits for the device: that is no nesting. Nodes without the mark are told nothing of."""
-    kernel, host = g.node("ChakraNode", "k", is_cpu_op=False), g.node("ChakraNode", "c", is_cpu_op=True)
+    """The host waits for the device: that is no nesting. A collective that a host op calls nests others."""
+    kernel = g.node("ChakraNode", "k", chakra_kind="COMP_NODE", is_cpu_op=False)
+    host = g.node("ChakraNode", "c", is_cpu_op=True)
     g.edge("DATA", kernel, host)
-    g.edge("CTRL", g.node("ChakraNode", "n"), host)
+    g.edge("CTRL", g.node("ChakraNode", "n", chakra_kind="COMP_NODE"), host)
+    g.edge("CTRL", comm(g, "COLL", is_cpu_op=False), host)
     return Case("structure/find_cpu_nodes_under_gpu", g.build(), [])
 
 
