@@ -95,7 +95,7 @@ def check_for_simulator(
         raise NoTraceError(
             f"{found.files[0]}: no Chakra file among {len(found.files)} files. Want PREFIX.RANK.et."
         )
-    passed_over = [path for path in found.files if path not in set(chosen)] + found.skipped_folders
+    passed_over = sorted(set(found.files) - set(chosen)) + found.skipped_folders
     findings = export.check_for_simulator([Path(path) for path in chosen], settings, progress)
     return findings, [path for path in passed_over if Path(path).name != export.GROUP_FILE]
 

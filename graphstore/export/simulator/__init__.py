@@ -14,7 +14,7 @@ from pathlib import Path
 from graphstore.export.simulator.columns import RankColumns
 from graphstore.export.simulator.deadlock import deadlocks
 from graphstore.export.simulator.files import RankFile, Workload, name_problems, read_file, workload_of
-from graphstore.export.simulator.graph_rules import graph_of, graph_problems
+from graphstore.export.simulator.graph_rules import RankGraph, graph_of, graph_problems
 from graphstore.export.simulator.group_rules import Members, rank_group_problems, read_groups
 from graphstore.export.simulator.match_rules import RankCalls, calls_of, match, unordered_collectives
 from graphstore.export.simulator.node_rules import node_problems
@@ -53,8 +53,9 @@ def _problems(files: Sequence[RankFile], workload: Workload) -> Iterator[Found]:
     yield from members.found
     ranks: dict[int, RankCalls] = {}
     for file in files:
-        calls = calls_of(file, graph_of(file))
-        yield from _file_problems(file, calls, members, workload)
+        graph = graph_of(file)
+        calls = calls_of(file, graph)
+        yield from _file_problems(calls, graph, members, workload)
         if file.rank is not None and workload.by_rank.get(file.rank) is file:
             ranks[file.rank] = calls
     ranks = dict(sorted(ranks.items()))
@@ -63,13 +64,16 @@ def _problems(files: Sequence[RankFile], workload: Workload) -> Iterator[Found]:
     yield from deadlocks(ranks, matching)
 
 
-def _file_problems(file: RankFile, calls: RankCalls, members: Members, workload: Workload) -> Iterator[Found]:
+def _file_problems(
+    calls: RankCalls, graph: RankGraph, members: Members, workload: Workload
+) -> Iterator[Found]:
     """Yield what is wrong with one file."""
+    file = calls.file
     yield from file.found
-    yield from graph_problems(file, calls.graph)
+    yield from graph_problems(file, graph)
     yield from node_problems(file, workload.world_size)
     yield from rank_group_problems(file, members, workload)
-    yield from unordered_collectives(calls)
+    yield from unordered_collectives(calls, graph)
 
 
 def _finding(workload: str, found: Found) -> Finding:

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphstore.export.simulator.columns import COLL, RECV, SEND
 from graphstore.export.simulator.match_rules import Channel, Matching, RankCalls
-from graphstore.export.simulator.paths import lists
+from graphstore.export.simulator.paths import column, lists
 from graphstore.export.simulator.rules import Found
 from graphstore.link.parts import strong_parts
 
@@ -34,13 +34,12 @@ class _Rank:
     """One rank while it runs. Nodes are known by their number in the order of ids: small ids go first."""
 
     def __init__(self, calls: RankCalls) -> None:
-        graph, table = calls.graph, calls.file.columns.communications
-        count = len(graph.ids)
-        number = np.empty(count, np.int64)
-        number[np.argsort(graph.ids, kind="stable")] = np.arange(count)
+        table, count = calls.file.columns.communications, len(calls.edges.ids)
+        awaited, waiting, number = calls.edges.awaited, calls.edges.waiting, np.empty(count, np.int64)
+        number[np.argsort(calls.edges.ids, kind="stable")] = np.arange(count)
         self.calls = calls
-        self.following = lists(count, number[graph.awaited], number[graph.waiting])
-        self.left: list[int] = np.bincount(number[graph.waiting], minlength=count).tolist()
+        self.following = lists(count, number[awaited], number[waiting])
+        self.left = column(np.bincount(number[waiting], minlength=count))
         self.row_by_node: dict[int, int] = {int(number[table.place[row]]): row for row in calls.rows}
         self.ready = [node for node in range(count - 1, -1, -1) if not self.left[node]]  # smallest last
         self.queue: list[int] = []  # ready, and in want of the slot: a heap

@@ -25,14 +25,24 @@ TOLD_BY_VALIDATOR = ("duplicate_id", "dangling_dep", "repeated_dep", "self_dep",
 
 
 @dataclass(frozen=True)
-class RankGraph:
-    """The nodes of a rank by place in the file: ids, the order over both dep fields and over data alone."""
+class RankEdges:
+    """The nodes of a rank by place in the file, and the deps over both fields between places, each once."""
 
     ids: Ids
+    awaited: Ints
+    waiting: Ints
+
+
+@dataclass(frozen=True)
+class RankGraph(RankEdges):
+    """The same with the order over both dep fields and over data deps alone."""
+
     both: Order
     data: Order
-    awaited: Ints  # edges over both fields, each once
-    waiting: Ints
+
+    def edges(self) -> RankEdges:
+        """Return the columns alone: the orders take more memory, and are asked of one rank at a time."""
+        return RankEdges(self.ids, self.awaited, self.waiting)
 
 
 def graph_of(file: RankFile) -> RankGraph:
@@ -44,7 +54,7 @@ def graph_of(file: RankFile) -> RankGraph:
     both = Order(ids, union[0], union[1])
     data = _distinct(len(ids), data)
     over_data = both if data.shape == union.shape else Order(ids, data[0], data[1])
-    return RankGraph(ids, both, over_data, union[0], union[1])
+    return RankGraph(ids, union[0], union[1], both, over_data)
 
 
 def _edges(ids: Ids, dep: Ids, owner: Ints) -> Ints:

@@ -17,7 +17,7 @@ import numpy as np
 from graphstore.chakra.et_def_pb2 import CollectiveCommType
 from graphstore.export.simulator.columns import COLL, NONE, RECV, SEND, comm_type_name
 from graphstore.export.simulator.files import RankFile, Workload
-from graphstore.export.simulator.graph_rules import RankGraph
+from graphstore.export.simulator.graph_rules import RankEdges, RankGraph
 from graphstore.export.simulator.group_rules import WORLD, Members
 from graphstore.export.simulator.rules import Found, about
 from graphstore.queries.draft import counted, verb
@@ -30,13 +30,13 @@ class RankCalls:
     """The communications of one rank in the order they are taken: rows of its table."""
 
     file: RankFile
-    graph: RankGraph
+    edges: RankEdges
     rows: list[int] = field(default_factory=list)  # collectives but broadcasts, sends, recvs
     calls: dict[str, list[int]] = field(default_factory=dict)  # group ("" = world) → rows of collectives
 
     def node_id(self, row: int) -> int:
         """Return the id of the node of a row."""
-        return int(self.graph.ids[self.file.columns.communications.place[row]])
+        return int(self.edges.ids[self.file.columns.communications.place[row]])
 
     def signature(self, row: int) -> tuple[int, int]:
         """Return kind and bytes of a collective."""
@@ -67,7 +67,7 @@ def calls_of(file: RankFile, graph: RankGraph) -> RankCalls:
     place = np.full(len(graph.ids), len(graph.ids), np.int64)
     place[graph.both.sequence] = np.arange(len(graph.both.sequence))
     order = np.argsort(place[np.frombuffer(table.place, np.int64)], kind="stable")
-    found = RankCalls(file, graph)
+    found = RankCalls(file, graph.edges())
     for row in order.tolist():
         if table.kind[row] == COLL:
             if table.comm_type[row] == CollectiveCommType.BROADCAST:
@@ -223,9 +223,9 @@ def _unmatched(rule: str, calls: RankCalls, text: str, lonely: list[tuple[Channe
     )
 
 
-def unordered_collectives(calls: RankCalls) -> Iterator[Found]:
+def unordered_collectives(calls: RankCalls, graph: RankGraph) -> Iterator[Found]:
     """Yield the collectives of a rank that follow one another without a path over data deps."""
-    graph, table = calls.graph, calls.file.columns.communications
+    table = calls.file.columns.communications
     runs = graph.data.runs()
     places = [table.place[row] for row in calls.rows if table.kind[row] == COLL]
     places = [place for place in places if runs[place]]

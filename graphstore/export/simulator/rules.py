@@ -195,12 +195,15 @@ def _groups() -> dict[str, Rule]:
         "group_file_path": Rule(
             topic, "warning", 'takes a path that holds "empty" for no file', "move the file"
         ),
-        "group_id_high": Rule(topic, "warning", "ids above 499 leave its range of tags", "ids 1 … 499"),
+        "group_id_high": Rule(topic, "warning", "was not seen to take ids above 499", "ids 1 … 499"),
         "group_member_outside": Rule(
-            topic, "error", "waits for a rank that does not exist", "global ranks inside the world"
+            topic, "error", "waits for a member that never comes", "global ranks inside the world"
         ),
         "group_members_unsorted": Rule(
-            topic, "warning", "rings differ from rank to rank", "members ascending, each once"
+            topic,
+            "warning",
+            "was seen with ascending members, each once, only",
+            "members ascending, each once",
         ),
         "group_text": Rule(topic, "error", "aborts on a group named by text", ids),
         "group_unknown": Rule(topic, "error", "exits: a group is not in the JSON", ids),

@@ -140,7 +140,8 @@ def test_types_of_nodes(tmp_path: Path, made: Node, told: set[str]) -> None:
 
 def test_roofline_attributes_are_on_all_kernels_or_on_none(tmp_path: Path) -> None:
     """One of the two, or both on some only, is fatal with roofline-enabled; CPU nodes need none."""
-    ops, size = {"num_ops": ("int64", 5)}, {"tensor_size": ("uint64", 5)}
+    ops: dict[str, Any] = {"num_ops": ("int64", 5)}
+    size: dict[str, Any] = {"tensor_size": ("uint64", 5)}
     host = node(9, is_cpu_op=("bool", True))
 
     assert rules(tmp_path, beside(node(1, **ops))) == {"roofline_incomplete"}
