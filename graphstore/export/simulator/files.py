@@ -16,7 +16,7 @@ from pathlib import Path
 
 from google.protobuf.message import DecodeError
 
-from graphstore.chakra import GlobalMetadata, MessageReader, Node
+from graphstore.chakra import GlobalMetadata, MessageReader, Node, node_in_place_of_metadata
 from graphstore.errors import TraceFormatError
 from graphstore.export.simulator.columns import RankColumns
 from graphstore.export.simulator.rules import Found
@@ -75,7 +75,7 @@ def _read_messages(file: RankFile, messages: MessageReader) -> None:
     payloads = iter(messages)
     try:
         first = next(payloads, b"")
-        if (node := _as_node(first)) is not None:
+        if (node := node_in_place_of_metadata(first)) is not None:
             text = f"{file.path.name}: begins with node {node.id} in the place of the metadata"
             file.found.append(Found("no_metadata", file.rank, text, {"swallowed": node.id}, 1))
         else:
@@ -87,15 +87,6 @@ def _read_messages(file: RankFile, messages: MessageReader) -> None:
             f"{file.path}: the message before byte {messages.position} is no Chakra message ({error}). "
             "Is it a Chakra file (.et)? Write it again, or read it with the program that wrote it."
         ) from error
-
-
-def _as_node(payload: bytes) -> Node | None:
-    """Return the first message as a node, if it is one: metadata has no type."""
-    try:
-        node = Node.FromString(payload)
-    except DecodeError:
-        return None
-    return node if node.type else None
 
 
 @dataclass(frozen=True)

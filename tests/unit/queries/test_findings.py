@@ -205,6 +205,8 @@ def test_a_rule_says_its_fact_for_a_rank(rule: str) -> None:
 
 FILES: dict[str, tuple[dict[str, Any], str]] = {
     "file_cut": ({"cut_at": "byte 9", "records": 3}, "is cut off: it ends at byte 9"),
+    "no_metadata": ({}, "begins with a node in the place of the metadata"),
+    "no_nodes": ({}, "holds no node"),
     "file_unreadable": ({"problem": "no JSON"}, "nothing was read: no JSON"),
     "schema_unknown": ({"schema": None}, "names no schema; its fields fit and were read"),
     "rank_assumed": ({"kind": "et"}, "nothing says its rank; rank 0 is assumed"),
