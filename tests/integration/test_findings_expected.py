@@ -231,6 +231,8 @@ def test_errors_are_those_the_files_hold(archive: Archive, name: str) -> None:
     )
     wanted |= {"dangling_dep"} if any(fact.get("dangling", {}).get("nodes") for fact in facts) else set()
     wanted |= {"missing_size"} if any(fact.get("comm_nodes_without_comm_size") for fact in facts) else set()
+    without_type = any(fact.get("comm_by_type", {}).get("no comm_type") for fact in facts)
+    wanted |= {"incomplete_communication"} if without_type else set()
     wanted |= {"sync_back_in_time"} if name.startswith("mini/03") else set()
     matching = archive.expected(name).get("matching", {})
     wanted |= {"communication_fault"} if matching.get("healthy") is False else set()

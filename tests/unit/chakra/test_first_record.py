@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from graphstore.chakra import AttributeProto, GlobalMetadata, Node, node_in_place_of_metadata
+from graphstore.chakra.et_def_pb2 import NodeType
 
 
 def test_a_node_is_told_by_its_type() -> None:
     """Whatever its id and name are."""
-    for node in (Node(id=0, name="", type=4), Node(id=7, name="aten::add", type=7, data_deps=[1])):
+    for node in (
+        Node(id=0, name="", type=NodeType.COMP_NODE),
+        Node(id=7, name="aten::add", type=NodeType.COMM_COLL_NODE, data_deps=[1]),
+    ):
         assert node_in_place_of_metadata(node.SerializeToString()) == node
 
 
