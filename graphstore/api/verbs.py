@@ -16,7 +16,7 @@ import polars as pl
 
 from graphstore import export, queries, readers, repairs
 from graphstore.api.importing import ImportOptions, ImportResult, import_files
-from graphstore.errors import UsageError
+from graphstore.errors import NoTraceError, UsageError
 from graphstore.queries.catalog import Query
 from graphstore.queries.findings import Finding
 from graphstore.repairs import Plan
@@ -80,6 +80,30 @@ def check_files(
     with scratch_store(settings) as store:
         result = import_files(store, found, options, settings, progress)
         return queries.check(store, result.run, topic=topic), result
+
+
+def check_for_simulator(
+    paths: Sequence[str], settings: Settings, *, progress: Progress | None = None
+) -> tuple[list[Finding], list[str]]:
+    """Return what keeps ASTRA-sim from running Chakra files, as they lie, and the paths passed over.
+
+    A folder stands for the `.et` files in it. Raises InputError when there is none, or one is damaged.
+    """
+    found = readers.find_files(paths, recursive=False)
+    chosen = [path for path in found.files if path.endswith(".et") or _is_chakra(path, settings)]
+    if not chosen:
+        raise NoTraceError(
+            f"{found.files[0]}: no Chakra file among {len(found.files)} files. Want PREFIX.RANK.et."
+        )
+    passed_over = sorted(set(found.files) - set(chosen)) + found.skipped_folders
+    findings = export.check_for_simulator([Path(path) for path in chosen], settings, progress)
+    return findings, [path for path in passed_over if Path(path).name != export.GROUP_FILE]
+
+
+def _is_chakra(path: str, settings: Settings) -> bool:
+    """Return whether a file of another name is a Chakra file all the same."""
+    with readers.open_source(path, settings) as source:
+        return readers.detect(source).kind == "chakra_et"
 
 
 @dataclass(frozen=True)

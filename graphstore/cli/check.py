@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,14 @@ import typer
 from graphstore import api, settings
 from graphstore.cli import options, output, report
 from graphstore.cli.progress import progress
+from graphstore.errors import UsageError
+from graphstore.queries.findings import Finding
+
+
+class Target(StrEnum):
+    """The simulators whose rules are known."""
+
+    ASTRA_SIM = "astra-sim"
 
 
 def run(
@@ -26,6 +35,14 @@ def run(
         str | None,
         typer.Option("--topic", metavar="TOPIC", help="Only the checks of one topic of `queries`."),
     ] = None,
+    simulator: Annotated[
+        Target | None,
+        typer.Option(
+            "--target",
+            help="Ask instead whether this simulator will run the Chakra files, of all ranks together.",
+            show_default=False,
+        ),
+    ] = None,
     rank: options.Rank = None,
     allow_mismatch: options.AllowMismatch = False,
     strict: options.Strict = False,
@@ -35,10 +52,19 @@ def run(
 ) -> int:
     """Ask a run what is broken: one finding for each cause.
 
-    A run of the archive keeps its findings. Files are checked in a graph that is thrown away.
+    A run of the archive keeps its findings. Files are checked in a graph that is thrown away. With --target
+    Chakra files are asked what keeps a simulator from running them; comm_groups.json is looked for beside
+    them.
     """
     words = target or []
-    if len(words) > 1 or any(Path(word).exists() for word in words):
+    if simulator is not None:
+        if topic is not None or rank or allow_mismatch:
+            raise UsageError(
+                "--target goes without --topic, --rank and --allow-mismatch: it asks files alone."
+            )
+        findings = _for_simulator(words, quiet)
+        code = 0
+    elif len(words) > 1 or any(Path(word).exists() for word in words):
         wanted = api.ImportOptions(None, options.rank_flags(rank), allow_mismatch)
         with progress(quiet) as bars:
             findings, read = api.check_files(words, wanted, settings.load(store), topic=topic, progress=bars)
@@ -50,3 +76,19 @@ def run(
     report.show_findings(findings, form)
     report.say_findings(findings, quiet)
     return code or report.strict_code(findings, strict)
+
+
+def _for_simulator(words: list[str], quiet: bool) -> list[Finding]:
+    """Return what keeps the simulator from running the files; those that are no Chakra files are named."""
+    if not words:
+        raise UsageError("--target asks Chakra files: name them, or their folder.")
+    if len(words) == 1 and not Path(words[0]).exists() and not words[0].endswith(".et"):
+        raise UsageError(
+            f"{words[0]}: no such file or folder. --target asks Chakra files: `graphstore export` the run, "
+            "then name the folder."
+        )
+    with progress(quiet) as bars:
+        findings, passed_over = api.check_for_simulator(words, settings.load(), progress=bars)
+    if passed_over:
+        output.say(f"passed over, no Chakra files: {', '.join(passed_over)}", quiet)
+    return findings

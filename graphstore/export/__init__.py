@@ -3,7 +3,8 @@
 In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_groups.json, OUT/manifest.json,
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
-place. Flat tables of communication: tables.py.
+place. Flat tables of communication: tables.py; files as they lie, asked for a
+simulator: simulator/.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
 from graphstore.export.astra_plan import plan
 from graphstore.export.columns import read_groups
-from graphstore.export.comm_groups import group_file, groups_of
+from graphstore.export.comm_groups import GROUP_FILE, group_file, groups_of
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, calls_of, nodes_of, write_rank
 from graphstore.export.rank_nodes import Form
+from graphstore.export.simulator import check_for_simulator
 from graphstore.export.tables import TableForm, export_tables
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
@@ -31,6 +33,7 @@ __all__ = [
     "Problem",
     "TableForm",
     "Target",
+    "check_for_simulator",
     "export_run",
     "export_tables",
     "read_et",
@@ -39,7 +42,7 @@ __all__ = [
 ]
 
 Target = Literal["chakra", "astra-sim"]
-GROUP_FILE, MANIFEST = "comm_groups.json", "manifest.json"
+MANIFEST = "manifest.json"
 
 
 def export_run(

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import orjson
 import polars as pl
 
+GROUP_FILE = "comm_groups.json"
+
 
 @dataclass(frozen=True)
 class Groups:

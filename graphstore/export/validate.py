@@ -42,7 +42,7 @@ class Problem:
 
 
 @dataclass
-class _Deps:
+class Deps:
     """One dep field of all nodes: how many each node has, and which."""
 
     sizes: array[int] = field(default_factory=lambda: array("Q"))
@@ -52,6 +52,11 @@ class _Deps:
         """Return for each dep the id of the node that has it, and the id it names."""
         sizes = np.frombuffer(self.sizes, np.uint64).astype(np.int64)
         return np.repeat(nodes, sizes), np.frombuffer(self.ids, np.uint64)
+
+    def owners(self) -> npt.NDArray[np.int64]:
+        """Return for each dep the place of the node that has it."""
+        sizes = np.frombuffer(self.sizes, np.uint64).astype(np.int64)
+        return np.repeat(np.arange(len(sizes)), sizes)
 
 
 @dataclass
@@ -64,8 +69,8 @@ class Validator:
     groups: Collection[str] | None = None
     types: Counter[int] = field(default_factory=Counter)  # nodes of each type
     ids: array[int] = field(default_factory=lambda: array("Q"))
-    ctrl: _Deps = field(default_factory=_Deps)
-    data: _Deps = field(default_factory=_Deps)
+    ctrl: Deps = field(default_factory=Deps)
+    data: Deps = field(default_factory=Deps)
     untyped: list[int] = field(default_factory=list)
     lacking: dict[tuple[str, str], list[int]] = field(default_factory=dict)  # (type, attribute)
     on_cpu: list[int] = field(default_factory=list)
@@ -136,7 +141,7 @@ def _graph_problems(table: Validator) -> Iterable[Problem]:
         repeating = _repeating(node, dep)
         if len(repeating):
             yield _problem("repeated_dep", repeating, f"{name} name one id more than once")
-    yield from _cycle_problems(both)
+    yield from cycles_over(both)
 
 
 def _repeating(node: Ids, dep: Ids) -> Ids:
@@ -148,14 +153,14 @@ def _repeating(node: Ids, dep: Ids) -> Ids:
     return np.unique(pairs[times > 1, 0])
 
 
-def _cycle_problems(both: dict[str, tuple[Ids, Ids]]) -> Iterable[Problem]:
-    """Yield the cycles over both dep fields (a file without one has none over its data deps alone)."""
-    if all(bool(np.all(dep < node)) for node, dep in both.values()):
+def cycles_over(fields: dict[str, tuple[Ids, Ids]]) -> Iterable[Problem]:
+    """Yield the cycles over dep fields (node, dep); without one over both, there is none over one of them."""
+    if all(bool(np.all(dep < node)) for node, dep in fields.values()):
         return
-    node = np.concatenate([pair[0] for pair in both.values()])
-    dep = np.concatenate([pair[1] for pair in both.values()])
+    node = np.concatenate([pair[0] for pair in fields.values()])
+    dep = np.concatenate([pair[1] for pair in fields.values()])
     ids, places = np.unique(np.concatenate([dep, node]), return_inverse=True)
-    types = np.concatenate([np.full(len(pair[0]), name) for name, pair in both.items()])
+    types = np.concatenate([np.full(len(pair[0]), name) for name, pair in fields.items()])
     edges = Edges(places[: len(dep)], places[len(dep) :], types)
     itself = self_edges(edges)
     if len(itself):

@@ -50,6 +50,7 @@ TRACE_FILE = (
     p("kept", "int", "records that became nodes or properties of nodes"),
     p("left_out", "json", "{reason: count} of the records that did not"),
     p("cut_at", "text", "where a cut-off file ends; null when whole"),
+    p("metadata_missing", "bool", "true for a Chakra file that begins with a node; else null"),
     p("problem", "text", "why nothing of it was read; null when read"),
     p("step_marks", "int", "ProfilerStep marks in the file"),
     p("rf_id_verdict", "text", "record function ids: usable, zero, absent or repeated"),

@@ -1,8 +1,9 @@
 """Findings: what the checks say, one for each cause, with the evidence.
 
 In:  a store and a run. Out: `Finding`s; on request they are kept in the run, for repairs and people.
-Each check is a `find_` file whose rule names the code that makes findings of its rows: findings_structure,
-findings_linking, findings_health, findings_communication, which decide what the sentences say.
+Each check is a `find_` file whose rule names the code that makes findings of its rows, and that decides what
+the sentences say: findings_structure, findings_chakra, findings_linking, findings_health,
+findings_communication.
 Decided here: ids, severities (from the file's header), what happens to a finding that is found no more.
 """
 
@@ -17,6 +18,7 @@ import polars as pl
 
 from graphstore.errors import UsageError
 from graphstore.model.ids import finding_id
+from graphstore.queries import findings_chakra as chakra
 from graphstore.queries import findings_communication as communication
 from graphstore.queries import findings_health as health
 from graphstore.queries import findings_linking as linking
@@ -28,6 +30,7 @@ from graphstore.store.base import Statement, Store
 
 CODE_BY_RULE: dict[str, RuleCode] = {
     **structure.RULES,
+    **chakra.RULES,
     **linking.RULES,
     **health.RULES,
     **communication.RULES,

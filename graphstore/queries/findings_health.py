@@ -43,6 +43,8 @@ def _ranks_missing(rows: Rows, _: Context) -> Iterable[Draft]:
 
 RULES: dict[str, RuleCode] = {
     "file_cut": per_file(lambda row: f"is cut off: it ends at {row['cut_at']}"),
+    "no_metadata": per_file(lambda _: "begins with a node in the place of the metadata"),
+    "no_nodes": per_file(lambda _: "holds no node"),
     "file_unreadable": per_file(lambda row: f"nothing was read: {row['problem']}"),
     "schema_unknown": per_file(
         lambda row: (

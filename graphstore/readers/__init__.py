@@ -5,10 +5,11 @@ Each format has a module of its own; source.py opens whatever holds it. Never he
 of a rank (link/), or a guess: what a file does not say stays null.
 """
 
+from graphstore.readers.detect import detect
 from graphstore.readers.folder import FoundFiles, find_files
 from graphstore.readers.parallel import read_files
 from graphstore.readers.ranks import assign_ranks
 from graphstore.readers.reading import read_file
 from graphstore.readers.source import open_source
 
-__all__ = ["FoundFiles", "assign_ranks", "find_files", "open_source", "read_file", "read_files"]
+__all__ = ["FoundFiles", "assign_ranks", "detect", "find_files", "open_source", "read_file", "read_files"]

@@ -23,6 +23,7 @@ from graphstore.chakra import (
     GlobalMetadata,
     MessageReader,
     Node,
+    node_in_place_of_metadata,
 )
 from graphstore.errors import TraceFormatError
 from graphstore.model.records import FileRecords, complete, table_schema
@@ -66,14 +67,15 @@ def is_chakra(head: bytes) -> bool:
     """Return whether a file that starts with `head` can be a Chakra file.
 
     Its first message must be a GlobalMetadata, and the node behind it (if it lies within `head`) must have a
-    type. Zeros, text and pickles do not.
+    type; or both are such nodes, where it was written without metadata. Zeros, text and pickles do not.
     """
     try:
         messages = MessageReader([head], "head")
         found = list(zip(range(2), messages, strict=False))
         if not found:  # longer than `head`: its first field tells
             return messages.cut_at is not None and _starts_metadata(head)
-        GlobalMetadata.FromString(found[0][1])
+        if node_in_place_of_metadata(found[0][1]) is None or len(found) == 1:
+            GlobalMetadata.FromString(found[0][1])
         if len(found) == 1:
             return bool(found[0][1])
         return Node.FromString(found[1][1]).type in range(1, len(NODE_TYPE_NAMES))
@@ -94,10 +96,13 @@ def read_chakra_trace(source: Source) -> FileRecords:
     TraceFormatError, with the byte, where a message is damaged or an id does not fit 64 signed bits.
     """
     messages = MessageReader(source.blocks(), source.path)
-    table, metadata = _Table(source.path), None
+    table, metadata, missing = _Table(source.path), None, False
     for payload in messages:
         try:
-            if metadata is None:
+            if metadata is None and (first := node_in_place_of_metadata(payload)) is not None:
+                metadata, missing = GlobalMetadata(), True
+                table.add(first)
+            elif metadata is None:
                 metadata = GlobalMetadata.FromString(payload)
             else:
                 table.add(Node.FromString(payload))
@@ -108,6 +113,8 @@ def read_chakra_trace(source: Source) -> FileRecords:
                 "Write the file again, or read it with the program that wrote it."
             ) from error
     records = FileRecords(source.path, _facts(source, messages, metadata, table.rows))
+    if missing:
+        records.facts["metadata_missing"] = True
     records.tables["chakra_nodes"] = table.frame()
     records.groups = process_groups(table.groups)
     records.tally.read = records.tally.kept = table.rows

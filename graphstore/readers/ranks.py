@@ -33,6 +33,7 @@ ALONE = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])")
 AT_END = re.compile(r"[A-Za-z](\d+)$")
 DUMP_EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7})+$")
 EXTENSIONS = re.compile(r"(?:\.(?:json|gz|zst|zstd|et|pt|trace|pkl|pickle|txt))+$", re.IGNORECASE)
+CHAKRA_NAME = re.compile(r"\.(\d+)\.et(?:\.(?:gz|zst|zstd))?$", re.IGNORECASE)
 MOST_RANKS = 1_000_000  # a larger number in a name is a time or a process id
 
 
@@ -62,11 +63,15 @@ def rank_in_name(name: str, pid: int | None = None, alone: bool = False) -> int 
 
     Versions, dates, the process id and numbers of a million or more do not count. A number that stands
     right behind letters (`trace3.json`) counts at the end, and only when there are several such files.
+    PREFIX.N.et is how simulators find the file of rank N: there N counts, whatever stands before it.
     """
     stem = EXTENSIONS.sub("", name)
     marked = RANK_WORD.findall(stem)
     if marked:
         return int(marked[-1])
+    numbered = CHAKRA_NAME.search(name)
+    if numbered and int(numbered.group(1)) < MOST_RANKS:
+        return int(numbered.group(1))
     stem = VERSION.sub(" ", DATE.sub(" ", stem))
     numbers = [int(found) for found in ALONE.findall(stem)]
     glued = AT_END.search(stem)

@@ -91,6 +91,7 @@ class TraceFile(StructuredNode):
     kept = IntegerProperty()
     left_out = StringProperty()
     cut_at = StringProperty()
+    metadata_missing = BooleanProperty()
     problem = StringProperty()
     step_marks = IntegerProperty()
     rf_id_verdict = StringProperty()

@@ -21,6 +21,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from graphstore.chakra import GlobalMetadata, Node, write_messages
+from graphstore.chakra.et_def_pb2 import NodeType
 from graphstore.demo import TRACES
 
 COMMAND = [sys.executable, "-c", "import sys; from graphstore.cli.app import main; sys.exit(main())"]
@@ -509,3 +511,60 @@ def test_tables_are_drawn_on_a_terminal_only(
     assert "─" not in plain
     assert "\x1b" not in plain
     assert "\x1b[3" not in drawn, "no colours in a table"
+
+
+def write_workload(folder: Path, waits_for: int) -> Path:
+    """Write two ranks with two collectives each; on rank 0 a node waits for `waits_for`. Return folder."""
+    folder.mkdir()
+    for rank in (0, 1):
+        nodes = [Node(id=number, name="c", type=NodeType.COMM_COLL_NODE) for number in (1, 2)]
+        nodes[1].data_deps.append(1)
+        for made in nodes:
+            made.attr.add(name="comm_type", int64_val=0)
+            made.attr.add(name="comm_size", int64_val=64)
+        last = Node(id=3, name="n", type=NodeType.COMP_NODE, data_deps=[2 if rank else waits_for])
+        with (folder / f"w.{rank}.et").open("wb") as stream:
+            write_messages(stream, [GlobalMetadata(version="0.0.4"), *nodes, last])
+    return folder
+
+
+def test_check_says_whether_a_simulator_runs_the_files(archive: Archive, tmp_path: Path) -> None:
+    """A finding with what the simulator does; exit 1 with --strict. Other files are named, not lost."""
+    bad = write_workload(tmp_path / "bad", waits_for=9)
+    (bad / "notes.txt").write_text("hello")
+
+    done = archive.run("check", bad, "--target", "astra-sim", "--strict", "--format", "json", code=1)
+
+    (finding,) = json.loads(done.stdout)
+    assert (finding["rule"], finding["severity"], finding["rank"]) == ("dangling_dep", "error", 0)
+    assert finding["evidence"]["absent_ids"] == [9]
+    assert finding["evidence"]["simulator"].startswith("aborts at load")
+    assert done.stderr.decode().splitlines() == [
+        f"passed over, no Chakra files: {bad / 'notes.txt'}",
+        "findings: 1 error open",
+    ]
+
+
+def test_check_of_files_a_simulator_runs_is_silent(archive: Archive, tmp_path: Path) -> None:
+    """No finding, exit 0, and nothing is archived."""
+    good = write_workload(tmp_path / "good", waits_for=2)
+
+    assert archive.json("check", *sorted(good.iterdir()), "--target", "astra-sim", "--strict") == []
+    assert archive.json("runs") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nightly"], 2, "`graphstore export` the run"),
+        ([], 2, "name them, or their folder"),
+        (["w.0.et", "--topic", "health"], 2, "goes without --topic"),
+        (["w.0.et"], 3, "w.0.et: cannot be opened"),
+        ([TRACES], 3, "no Chakra file among"),
+    ],
+)
+def test_check_for_a_simulator_wants_chakra_files(
+    archive: Archive, words: list[str], code: int, said: str
+) -> None:
+    """A run, nothing, checks of a graph, an absent file, traces of another kind: one line each."""
+    assert said in archive.fails("check", *words, "--target", "astra-sim", code=code)

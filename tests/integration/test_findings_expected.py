@@ -231,6 +231,8 @@ def test_errors_are_those_the_files_hold(archive: Archive, name: str) -> None:
     )
     wanted |= {"dangling_dep"} if any(fact.get("dangling", {}).get("nodes") for fact in facts) else set()
     wanted |= {"missing_size"} if any(fact.get("comm_nodes_without_comm_size") for fact in facts) else set()
+    without_type = any(fact.get("comm_by_type", {}).get("no comm_type") for fact in facts)
+    wanted |= {"incomplete_communication"} if without_type else set()
     wanted |= {"sync_back_in_time"} if name.startswith("mini/03") else set()
     matching = archive.expected(name).get("matching", {})
     wanted |= {"communication_fault"} if matching.get("healthy") is False else set()
@@ -355,6 +357,17 @@ def test_defects_of_chakra_files_are_told(archive: Archive, file: str, errors: d
     assert all(part in found[rule] for rule, part in errors.items())
 
 
+def test_an_unsigned_size_is_told_as_what_not_all_readers_read(archive: Archive) -> None:
+    """mini 13: d has comm_size in field 13, c in field 9 as every public file; both are 4,096 bytes."""
+    unsigned, signed = (
+        archive.messages("wire_type", f"mini/13-et-dangling-dep-and-wire-types/{file}.et")
+        for file in ("d_comm_size_uint64_field13", "c_comm_size_int64_field9")
+    )
+
+    assert (len(unsigned), signed) == (1, [])
+    assert "1 communication node holds comm_size" in unsigned[0]
+
+
 def test_device_ops_without_any_successor_are_told(archive: Archive) -> None:
     """mini 14: 0 of 3."""
     assert archive.messages("gpu_leaves", "mini/14-gpu-nodes-are-leaves") == [
@@ -386,3 +399,11 @@ def test_the_known_bad_chakra_file_is_told_whole(archive: Archive) -> None:
     assert (dangling["deps"], dangling["absent"]) == (1277, 210)
     assert dangling["absent_ids"][:20] == facts["absent_ids"]
     assert by_rule["missing_size"].message.startswith("rank 0: 14 of 21 communication nodes")
+    under_gpu = by_rule["cpu_under_gpu"]
+    assert (under_gpu.severity, under_gpu.count) == ("warning", facts["cpu_nodes_under_a_gpu_node_by_ctrl"])
+    lacking = by_rule["incomplete_communication"]
+    assert lacking.evidence["attribute"] == "comm_type"
+    assert lacking.count == facts["comm_by_type"]["no comm_type"]
+    assert (
+        by_rule["communication_on_cpu"].message == "rank 0: 14 of 21 communication nodes are marked is_cpu_op"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.queries.cases import Case, case
 from tests.queries.cases.structure import roots, timed
 from tests.queries.graphs import THREAD, GraphBuilder
@@ -153,3 +155,141 @@ def device_ops_with_a_successor(g: GraphBuilder) -> Case:
     g.node("Kernel", "of Kineto", rank=1)
     g.node("ChakraNode", "cpu", node_id=1, is_cpu_op=True, rank=2)
     return Case("structure/find_gpu_leaves", g.build(), [])
+
+
+def comm(g: GraphBuilder, kind: str, attributes: str = "", **properties: Any) -> int:
+    """Add a communication node with attributes as `"name":[type,value],…`; return its uid."""
+    return g.node(
+        "ChakraNode", "c", chakra_kind=f"COMM_{kind}_NODE", attributes=f"{{{attributes}}}", **properties
+    )
+
+
+@case
+def communications_that_lack_an_attribute(g: GraphBuilder) -> Case:
+    """Each type needs its own: a recv without comm_dst is whole, a send without it is not."""
+    first = comm(g, "COLL", '"comm_size":["int64",8]')
+    send = comm(g, "SEND", '"comm_src":["int32",0],"comm_tag":["int32",0]')
+    recv = comm(g, "RECV", '"comm_src":["int32",0]')
+    bare = comm(g, "COLL", attributes="")
+    rows = [
+        (0, "COMM_COLL_NODE", "comm_type", 2, [first, bare]),
+        (0, "COMM_RECV_NODE", "comm_tag", 1, [recv]),
+        (0, "COMM_SEND_NODE", "comm_dst", 1, [send]),
+    ]
+    return Case("structure/find_incomplete_communications", g.build(), rows)
+
+
+@case
+def communications_that_lack_nothing(g: GraphBuilder) -> Case:
+    """A size is another check's, and a computation needs none of it."""
+    comm(g, "COLL", '"comm_type":["int64",0]')
+    comm(g, "RECV", '"comm_src":["int32",0],"comm_tag":["int32",0]')
+    g.node("ChakraNode", "n", chakra_kind="COMP_NODE", attributes="{}")
+    return Case("structure/find_incomplete_communications", g.build(), [])
+
+
+@case
+def attributes_of_other_wire_types(g: GraphBuilder) -> Case:
+    """mini 13 d: an unsigned comm_size; and a comm_type of 32 bits."""
+    size = comm(g, "COLL", '"comm_type":["int64",0],"comm_size":["uint64",4096]')
+    kind = comm(g, "COLL", '"comm_type":["int32",0],"comm_size":["int64",4096]', rank=1)
+    rows = [(0, "comm_size", 1, [size]), (1, "comm_type", 1, [kind])]
+    return Case("structure/find_wire_types", g.build(), rows)
+
+
+@case
+def attributes_of_the_usual_wire_types(g: GraphBuilder) -> Case:
+    """Peers and tags of 32 or 64 bits, an absent attribute, and a text that only looks like one."""
+    comm(g, "SEND", '"comm_dst":["int32",1],"comm_tag":["int64",0],"comm_size":["int64",8]')
+    comm(g, "COLL", '"op_schema":["string","{\\"comm_size\\":[\\"uint64\\",8]}"]')
+    return Case("structure/find_wire_types", g.build(), [])
+
+
+@case
+def communications_marked_as_cpu_ops(g: GraphBuilder) -> Case:
+    """One of two; a computation on the CPU is none."""
+    marked = comm(g, "COLL", is_cpu_op=True)
+    comm(g, "SEND", is_cpu_op=False)
+    g.node("ChakraNode", "n", chakra_kind="COMP_NODE", is_cpu_op=True)
+    return Case("structure/find_communications_on_cpu", g.build(), [(0, 1, 2, [marked])])
+
+
+@case
+def communications_on_the_device(g: GraphBuilder) -> Case:
+    """Without the mark a node is a device's."""
+    comm(g, "COLL")
+    comm(g, "RECV", is_cpu_op=False)
+    return Case("structure/find_communications_on_cpu", g.build(), [])
+
+
+@case
+def collectives_no_simulator_knows(g: GraphBuilder) -> Case:
+    """A barrier, and REDUCE_SCATTER_BLOCK, which reads as reduce_scatter."""
+    barrier = comm(g, "COLL", '"comm_type":["int64",9]', comm_kind="barrier")
+    block = comm(g, "COLL", '"comm_type":["int64",8]', comm_kind="reduce_scatter")
+    rows = [(0, "barrier", 1, [barrier]), (0, "reduce_scatter_block", 1, [block])]
+    return Case("structure/find_unsupported_collectives", g.build(), rows)
+
+
+@case
+def collectives_simulators_know(g: GraphBuilder) -> Case:
+    """The five, and a node whose size is 8."""
+    for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"):
+        comm(g, "COLL", '"comm_type":["int64",7],"comm_size":["int64",8]', comm_kind=kind)
+    return Case("structure/find_unsupported_collectives", g.build(), [])
+
+
+@case
+def a_cpu_node_under_a_kernel(g: GraphBuilder) -> Case:
+    """Under two kernels it counts once; under a CPU node it is right, and so is a kernel under a kernel."""
+    kernels = [g.node("ChakraNode", "k", chakra_kind="COMP_NODE", is_cpu_op=False) for _ in range(3)]
+    under, right = (g.node("ChakraNode", "c", is_cpu_op=True) for _ in range(2))
+    g.edge("CTRL", kernels[0], under)
+    g.edge("CTRL", kernels[1], under)
+    g.edge("CTRL", kernels[1], kernels[2])
+    g.edge("CTRL", under, right)
+    return Case("structure/find_cpu_nodes_under_gpu", g.build(), [(0, 1, [under])])
+
+
+@case
+def a_cpu_node_that_awaits_a_kernel_by_data(g: GraphBuilder) -> Case:
+    """The host waits for the device: that is no nesting. A collective that a host op calls nests others."""
+    kernel = g.node("ChakraNode", "k", chakra_kind="COMP_NODE", is_cpu_op=False)
+    host = g.node("ChakraNode", "c", is_cpu_op=True)
+    g.edge("DATA", kernel, host)
+    g.edge("CTRL", g.node("ChakraNode", "n", chakra_kind="COMP_NODE"), host)
+    g.edge("CTRL", comm(g, "COLL", is_cpu_op=False), host)
+    return Case("structure/find_cpu_nodes_under_gpu", g.build(), [])
+
+
+@case
+def nodes_without_a_type(g: GraphBuilder) -> Case:
+    """INVALID, and a number the schema has no name for."""
+    nodes = [g.node("ChakraNode", "n", chakra_kind=kind) for kind in ("INVALID_NODE", "9", "COMP_NODE")]
+    return Case("structure/find_untyped_nodes", g.build(), [(0, 2, nodes[:2])])
+
+
+@case
+def nodes_with_a_type(g: GraphBuilder) -> Case:
+    """Every type of the schema but INVALID."""
+    for kind in ("METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL"):
+        g.node("ChakraNode", "n", chakra_kind=f"{kind}_NODE")
+    return Case("structure/find_untyped_nodes", g.build(), [])
+
+
+@case
+def groups_called_by_a_text(g: GraphBuilder) -> Case:
+    """Two names of three calls; a send is read without its group."""
+    first = comm(g, "COLL", pg_name="tp_0")
+    comm(g, "COLL", pg_name="default")
+    comm(g, "COLL", pg_name="tp_0")
+    comm(g, "SEND", pg_name="tp_0")
+    return Case("structure/find_groups_named_by_text", g.build(), [(0, ["default", "tp_0"], 3, [first])])
+
+
+@case
+def groups_called_by_a_number(g: GraphBuilder) -> Case:
+    """A number, all ranks, and no name at all."""
+    for name in ("12", "0", "", None):
+        comm(g, "COLL", pg_name=name)
+    return Case("structure/find_groups_named_by_text", g.build(), [])

@@ -21,6 +21,39 @@ def a_file_that_is_cut(g: GraphBuilder) -> Case:
 
 
 @case
+def a_file_that_begins_with_a_node(g: GraphBuilder) -> Case:
+    """Its metadata is missing; beside it one that has it."""
+    bare = file(g, "a.0.et", kind="chakra_et", metadata_missing=True)
+    file(g, "b.0.et", kind="chakra_et")
+    return Case("health/find_files_without_metadata", g.build(), [(0, bare, "a.0.et")])
+
+
+@case
+def files_with_metadata(g: GraphBuilder) -> Case:
+    """Null, as for files of other kinds."""
+    file(g, "a.0.et", kind="chakra_et")
+    file(g)
+    return Case("health/find_files_without_metadata", g.build(), [])
+
+
+@case
+def a_chakra_file_without_a_node(g: GraphBuilder) -> Case:
+    """Metadata alone."""
+    bare = file(g, "a.0.et", kind="chakra_et", records_read=0)
+    return Case("health/find_files_without_nodes", g.build(), [(0, bare, "a.0.et")])
+
+
+@case
+def files_whose_nodes_are_elsewhere(g: GraphBuilder) -> Case:
+    """One with a node; cut and unreadable ones, and traces of other kinds, are other checks'."""
+    file(g, "a.0.et", kind="chakra_et", records_read=1)
+    file(g, "b.0.et", kind="chakra_et", records_read=0, cut_at="byte 3")
+    file(g, "c.0.et", kind="chakra_et", records_read=0, problem="damaged")
+    file(g, records_read=0)
+    return Case("health/find_files_without_nodes", g.build(), [])
+
+
+@case
 def a_file_that_is_whole(g: GraphBuilder) -> Case:
     """No cut."""
     file(g, records_read=3)

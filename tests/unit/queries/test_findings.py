@@ -156,6 +156,14 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "no_host_op": {"device_ops": 1234, "subjects": [3]},
     "linked_past_nccl": {"device_ops": 1, "subjects": [3]},
     "group_unknown": {"calls": 2, "of": 3, "subjects": [3]},
+    "incomplete_communication": {"chakra_kind": "COMM_SEND_NODE", "attribute": "comm_dst", "nodes": 2}
+    | {"subjects": [3]},
+    "wire_type": {"attribute": "comm_size", "nodes": 1, "subjects": [3]},
+    "unsupported_collective": {"comm_kind": "barrier", "nodes": 2, "subjects": [3]},
+    "communication_on_cpu": {"nodes": 14, "of": 21, "subjects": [3]},
+    "cpu_under_gpu": {"nodes": 377, "subjects": [3]},
+    "no_type": {"nodes": 1, "subjects": [3]},
+    "group_named_by_text": {"groups": ["pp_0", "tp_0"], "nodes": 3, "subjects": [3]},
 }
 SENTENCES = {
     "unreachable_component": "2 components whose top names no parent hang below no process root: 14 ops, "
@@ -173,6 +181,13 @@ SENTENCES = {
     "no_host_op": "1,234 device ops were launched inside no host op",
     "linked_past_nccl": "1 NCCL kernel is linked past the nccl: op that launched it",
     "group_unknown": "no file says the process group of 2 of 3 communication calls",
+    "incomplete_communication": "2 COMM_SEND_NODEs have no comm_dst",
+    "wire_type": "1 communication node holds comm_size as a type that not all readers read",
+    "unsupported_collective": "2 collectives are barrier, which ASTRA-sim does not simulate",
+    "communication_on_cpu": "14 of 21 communication nodes are marked is_cpu_op",
+    "cpu_under_gpu": "377 CPU nodes wait by ctrl_deps for a GPU kernel",
+    "no_type": "1 node has no type the format knows",
+    "group_named_by_text": "3 collectives name a group by a text that is no number: pp_0, tp_0",
 }
 
 
@@ -190,6 +205,8 @@ def test_a_rule_says_its_fact_for_a_rank(rule: str) -> None:
 
 FILES: dict[str, tuple[dict[str, Any], str]] = {
     "file_cut": ({"cut_at": "byte 9", "records": 3}, "is cut off: it ends at byte 9"),
+    "no_metadata": ({}, "begins with a node in the place of the metadata"),
+    "no_nodes": ({}, "holds no node"),
     "file_unreadable": ({"problem": "no JSON"}, "nothing was read: no JSON"),
     "schema_unknown": ({"schema": None}, "names no schema; its fields fit and were read"),
     "rank_assumed": ({"kind": "et"}, "nothing says its rank; rank 0 is assumed"),

@@ -246,6 +246,25 @@ def test_an_id_no_store_holds_is_an_error(tmp_path: Path, node: Node) -> None:
         read(tmp_path, chakra_bytes([node]))
 
 
+def test_a_file_without_metadata_keeps_its_first_node(tmp_path: Path) -> None:
+    """Readers of the format take the first record as metadata; here it is a row like any other, and told."""
+    out = io.BytesIO()
+    write_messages(
+        out,
+        [
+            Node(id=1, name="one", type=NodeType.COMP_NODE),
+            Node(id=2, name="two", type=NodeType.COMP_NODE, data_deps=[1]),
+        ],
+    )
+
+    records = read(tmp_path, out.getvalue())
+
+    assert records.tables["chakra_nodes"]["node_id"].to_list() == [1, 2]
+    assert records.facts["metadata_missing"] is True
+    assert is_chakra(out.getvalue())
+    assert "metadata_missing" not in read(tmp_path, chakra_bytes([Node(id=1, type=NodeType.COMP_NODE)])).facts
+
+
 def test_a_chakra_file_is_told_from_others_by_content() -> None:
     """Metadata and a typed node make a Chakra file; zeros, text, JSON and pickles do not."""
     small = chakra_bytes([Node(id=1, type=COMP)])

@@ -32,6 +32,8 @@ def ranks(records: list[FileRecords]) -> list[tuple[int | None, str | None]]:
         ("rank0.1694128201545.pt.trace.json", 0),
         ("sampled_rank-11.json.gz", 11),
         ("custom_allreduce.4.et", 4),
+        ("demo_4r-3080.1.et", 1),
+        ("run_v1.2.3.et.gz", 3),
         ("et_2024-03-21_2.json", 2),
         ("et_20240321_185423_2.json", 2),
         ("et_2_20240321-185423.json", 2),
