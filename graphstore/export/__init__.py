@@ -3,7 +3,7 @@
 In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_groups.json, OUT/manifest.json,
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
-place. Flat tables of communication: tables.py.
+place. Flat tables of communication: tables.py. Merged execution traces: et_plus.py.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
+from graphstore.export.et_plus import export_et_plus
+from graphstore.export.facts import facts_of_run
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
 from graphstore.export.tables import TableForm, export_tables
@@ -22,7 +24,16 @@ from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
-__all__ = ["Problem", "TableForm", "export_run", "export_tables", "read_et", "read_nodes", "validate_nodes"]
+__all__ = [
+    "Problem",
+    "TableForm",
+    "export_et_plus",
+    "export_run",
+    "export_tables",
+    "read_et",
+    "read_nodes",
+    "validate_nodes",
+]
 
 GROUP_FILE, MANIFEST = "comm_groups.json", "manifest.json"
 
@@ -34,7 +45,7 @@ def export_run(store: Store, run: str, out: Path, progress: Progress | None = No
     imported Chakra file with a cycle, or whose nodes lack what a reader needs), StoreError. Then no file of
     `out` was changed.
     """
-    facts = _facts(store, run)
+    facts = facts_of_run(store, run)
     ranks = [keys for keys in read_keys(store, run) if nodes_of(keys)]
     if not ranks:
         raise UsageError(
@@ -58,11 +69,3 @@ def export_run(store: Store, run: str, out: Path, progress: Progress | None = No
         (stage / MANIFEST).write_bytes(manifests.to_bytes(content))
         publish(stage, out, [*written, MANIFEST])
     return content
-
-
-def _facts(store: Store, run: str) -> dict[str, Any]:
-    """Return the properties of the Run; UsageError when the archive has no such run."""
-    for facts in store.runs():
-        if facts["run"] == run:
-            return facts
-    raise UsageError(f"no run {run!r} in {store.address}; `graphstore runs` lists them")
