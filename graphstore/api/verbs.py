@@ -138,6 +138,14 @@ def export_et_plus(
         return export.export_et_plus(store, resolve_run(store, run), out, progress)
 
 
+def export_timeline(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write the timeline of a run for Perfetto; return what was written, and what it can't show."""
+    with opened(settings) as store:
+        return export.export_timeline(store, resolve_run(store, run), out, progress)
+
+
 @dataclass(frozen=True)
 class QueryResult:
     """Rows of a query, and whether the row limit cut them."""

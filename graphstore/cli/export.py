@@ -17,11 +17,12 @@ class Files(StrEnum):
 
     CHAKRA = "chakra"
     ET_PLUS = "et-plus"
+    PERFETTO = "perfetto"
     PARQUET = "parquet"
     CSV = "csv"
 
 
-OTHER_TOOLS = {Files.ET_PLUS: api.export_et_plus}
+OTHER_TOOLS = {Files.ET_PLUS: api.export_et_plus, Files.PERFETTO: api.export_timeline}
 
 
 def run(
@@ -31,8 +32,8 @@ def run(
         Files,
         typer.Option(
             "--format",
-            help="What is written to OUT: Chakra files (chakra), merged execution traces (et-plus), or flat "
-            "tables of communication (parquet, csv).",
+            help="What is written to OUT: Chakra files (chakra), merged execution traces (et-plus), a "
+            "timeline (perfetto), or flat tables of communication (parquet, csv).",
         ),
     ] = Files.CHAKRA,
     store: options.Store = None,
@@ -44,9 +45,10 @@ def run(
     """Write a run as files that other tools read: Chakra, merged traces, tables.
 
     Chakra: one file per rank, the communicator groups and a manifest. et-plus: the JSON that a trace linker
-    makes of execution trace and Kineto trace. Tables: the process groups, the collectives with their
-    verdicts, each rank's calls of them, and the sends and recvs. All files or none. They are made from the
-    graph as it stands, with the repairs that were applied.
+    makes of execution trace and Kineto trace. perfetto: all ranks on one timeline, with arrows for launches,
+    waits and matched communication, and the findings that `check` kept. Tables: the process groups, the
+    collectives with their verdicts, each rank's calls of them, and the sends and recvs. All files or none.
+    They are made from the graph as it stands, with the repairs that were applied.
     """
     where = settings.load(store)
     if files is Files.CHAKRA:

@@ -3,7 +3,8 @@
 In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_groups.json, OUT/manifest.json,
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
-place. Flat tables of communication: tables.py. Merged execution traces: et_plus.py.
+place. Flat tables of communication: tables.py. Merged execution traces:
+et_plus.py. Timelines: timeline.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from graphstore.export.facts import facts_of_run
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
 from graphstore.export.tables import TableForm, export_tables
+from graphstore.export.timeline import export_timeline
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
@@ -30,6 +32,7 @@ __all__ = [
     "export_et_plus",
     "export_run",
     "export_tables",
+    "export_timeline",
     "read_et",
     "read_nodes",
     "validate_nodes",

@@ -34,7 +34,8 @@ MATCH (k:Kernel) WHERE k.run = $run OPTIONAL MATCH (k)<-[:LAUNCHES]-(:RuntimeCal
 OPTIONAL MATCH (g:HostOp)-[:CTRL]->(k)
 RETURN k.rank AS rank, k.name AS name, k.start_ns AS start_ns, k.duration_ns AS duration_ns,
   k.device AS device, k.stream AS stream, k.correlation AS correlation, k.category AS category,
-  k.device_kind AS device_kind, coalesce(h.node_id, g.node_id) AS op ORDER BY rank, start_ns, correlation, stream
+  k.device_kind AS device_kind, coalesce(h.node_id, g.node_id) AS op
+  ORDER BY rank, start_ns, correlation, stream
 """
 CALLS = """
 MATCH (c:CollectiveCall)-[:SEEN_AS {rule: 'host_op'}]->(h:HostOp) WHERE c.run = $run
