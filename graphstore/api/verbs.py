@@ -138,6 +138,14 @@ def export_et_plus(
         return export.export_et_plus(store, resolve_run(store, run), out, progress)
 
 
+def export_json(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write the nodes of each rank's Chakra file as JSON; return what was written."""
+    with opened(settings) as store:
+        return export.export_json(store, resolve_run(store, run), out, progress)
+
+
 def export_timeline(
     run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
 ) -> dict[str, Any]:

@@ -16,13 +16,18 @@ class Files(StrEnum):
     """What an export writes."""
 
     CHAKRA = "chakra"
+    JSON = "json"
     ET_PLUS = "et-plus"
     PERFETTO = "perfetto"
     PARQUET = "parquet"
     CSV = "csv"
 
 
-OTHER_TOOLS = {Files.ET_PLUS: api.export_et_plus, Files.PERFETTO: api.export_timeline}
+OTHER_TOOLS = {
+    Files.JSON: api.export_json,
+    Files.ET_PLUS: api.export_et_plus,
+    Files.PERFETTO: api.export_timeline,
+}
 
 
 def run(
@@ -32,8 +37,9 @@ def run(
         Files,
         typer.Option(
             "--format",
-            help="What is written to OUT: Chakra files (chakra), merged execution traces (et-plus), a "
-            "timeline (perfetto), or flat tables of communication (parquet, csv).",
+            help="What is written to OUT: Chakra files (chakra), their nodes as JSON (json), merged "
+            "execution traces (et-plus), a timeline (perfetto), or flat tables of communication (parquet, "
+            "csv).",
         ),
     ] = Files.CHAKRA,
     store: options.Store = None,
@@ -44,7 +50,8 @@ def run(
 ) -> int:
     """Write a run as files that other tools read: Chakra, merged traces, tables.
 
-    Chakra: one file per rank, the communicator groups and a manifest. et-plus: the JSON that a trace linker
+    Chakra: one file per rank, the communicator groups and a manifest. json: the same nodes, a JSON object
+    per rank. et-plus: the JSON that a trace linker
     makes of execution trace and Kineto trace. perfetto: all ranks on one timeline, with arrows for launches,
     waits and matched communication, and the findings that `check` kept. Tables: the process groups, the
     collectives with their verdicts, each rank's calls of them, and the sends and recvs. All files or none.

@@ -4,7 +4,7 @@ In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_gro
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
 place. Flat tables of communication: tables.py. Merged execution traces:
-et_plus.py. Timelines: timeline.py.
+et_plus.py. Timelines: timeline.py. Chakra nodes as JSON: chakra_json.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
+from graphstore.export.chakra_json import export_json
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
 from graphstore.export.et_plus import export_et_plus
@@ -30,6 +31,7 @@ __all__ = [
     "Problem",
     "TableForm",
     "export_et_plus",
+    "export_json",
     "export_run",
     "export_tables",
     "export_timeline",

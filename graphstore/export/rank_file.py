@@ -7,11 +7,13 @@ that written back. What a node is made of: chakra.py and chakra_copy.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from google.protobuf.message import Message
 
 from graphstore.chakra.et_def_pb2 import Node
 from graphstore.errors import InputError
@@ -34,12 +36,16 @@ NODES_PER_REPORT = 10_000
 
 @dataclass(frozen=True)
 class RunToWrite:
-    """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown."""
+    """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown.
+
+    `write` makes the file of the messages: the metadata first, then the nodes.
+    """
 
     store: Store
     run: str
     origin_ns: int
     groups: Groups
+    write: Callable[[Path, Iterable[Message]], int] = write_et
 
 
 class Watch:
@@ -103,7 +109,7 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
+    given.write(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
     return manifest.rank_entry(keys, nodes, found.notes, validator.type_names())
 
 
@@ -117,5 +123,5 @@ def _write_copy(
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
     nodes = copy_messages(copy, details, given.origin_ns)
-    write_et(path, chain([metadata()], watch.over(nodes, validator)))
+    given.write(path, chain([metadata()], watch.over(nodes, validator)))
     return manifest.copy_entry(keys, copy, validator.type_names())
