@@ -12,6 +12,7 @@ rows = api.query_run(result.imported.run, "structure/find_missing_parents", {}, 
 
 from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
 from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+from graphstore.api.drawing import Drawn, draw_run
 from graphstore.api.hang_run import hang_run
 from graphstore.api.hanging import HangResult, hang_files
 from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
@@ -22,8 +23,11 @@ from graphstore.api.verbs import (
     check_files,
     check_for_simulator,
     check_run,
+    export_et_plus,
+    export_json,
     export_run,
     export_tables,
+    export_timeline,
     list_queries,
     query_run,
     repair_run,
@@ -31,11 +35,18 @@ from graphstore.api.verbs import (
     undo_repairs,
 )
 from graphstore.export import TableForm
+from graphstore.export.drawing import DEPTH as DRAW_DEPTH
+from graphstore.export.drawing import NODES_SHOWN as DRAW_LIMIT
+from graphstore.export.drawing import DrawOptions
 
 __all__ = [
+    "DRAW_DEPTH",
+    "DRAW_LIMIT",
     "TOLERANCE",
     "ConvertResult",
     "DemoResult",
+    "DrawOptions",
+    "Drawn",
     "HangResult",
     "ImportOptions",
     "ImportResult",
@@ -51,8 +62,12 @@ __all__ = [
     "delete_run",
     "demo",
     "doctor",
+    "draw_run",
+    "export_et_plus",
+    "export_json",
     "export_run",
     "export_tables",
+    "export_timeline",
     "hang_files",
     "hang_run",
     "import_runs",

@@ -163,6 +163,30 @@ def export_tables(
         return export.export_tables(store, resolve_run(store, run), out, form, progress)
 
 
+def export_et_plus(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write the merged execution trace of each rank; return what was written, and what it can't hold."""
+    with opened(settings) as store:
+        return export.export_et_plus(store, resolve_run(store, run), out, progress)
+
+
+def export_json(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write the nodes of each rank's Chakra file as JSON; return what was written."""
+    with opened(settings) as store:
+        return export.export_json(store, resolve_run(store, run), out, progress)
+
+
+def export_timeline(
+    run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Write the timeline of a run for Perfetto; return what was written, and what it can't show."""
+    with opened(settings) as store:
+        return export.export_timeline(store, resolve_run(store, run), out, progress)
+
+
 @dataclass(frozen=True)
 class QueryResult:
     """Rows of a query, and whether the row limit cut them."""

@@ -24,6 +24,7 @@ from graphstore.cli import (
     convert,
     demo,
     doctor,
+    draw,
     export,
     hang,
     import_,
@@ -52,7 +53,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, replay, hang, query, doctor, demo):
+for verb in (convert, import_, check, repair, export, replay, draw, hang, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")

@@ -1,4 +1,4 @@
-"""`graphstore export`: write a run of the archive as Chakra files, or its communication as flat tables."""
+"""`graphstore export`: write a run of the archive as files that other tools read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,31 @@ class Files(StrEnum):
     """What an export writes."""
 
     CHAKRA = "chakra"
+    JSON = "json"
+    ET_PLUS = "et-plus"
+    PERFETTO = "perfetto"
     PARQUET = "parquet"
     CSV = "csv"
+
+
+OTHER_TOOLS = {
+    Files.JSON: api.export_json,
+    Files.ET_PLUS: api.export_et_plus,
+    Files.PERFETTO: api.export_timeline,
+}
 
 
 def run(
     out: options.Out,
     run: options.Run = None,
     files: Annotated[
-        Files, typer.Option("--format", help="What is written to OUT: Chakra files, or tables of that form.")
+        Files,
+        typer.Option(
+            "--format",
+            help="What is written to OUT: Chakra files (chakra), their nodes as JSON (json), merged "
+            "execution traces (et-plus), a timeline (perfetto), or flat tables of communication (parquet, "
+            "csv).",
+        ),
     ] = Files.CHAKRA,
     target: options.TargetOption = options.Target.CHAKRA,
     pieces: options.Pieces = options.PieceForm.EXACT,
@@ -34,9 +50,12 @@ def run(
     ] = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write a run as Chakra files, or its communication as flat tables.
+    """Write a run as files that other tools read: Chakra, merged traces, tables.
 
-    Chakra: one file per rank, the communicator groups and a manifest. Tables: the process groups, the
+    Chakra: one file per rank, the communicator groups and a manifest. json: the same nodes, a JSON object
+    per rank. et-plus: the JSON that a trace linker
+    makes of execution trace and Kineto trace. perfetto: all ranks on one timeline, with arrows for launches,
+    waits and matched communication, and the findings that `check` kept. Tables: the process groups, the
     collectives with their verdicts, each rank's calls of them, and the sends and recvs. All files or none.
     They are made from the graph as it stands, with the repairs that were applied.
     """
@@ -46,6 +65,12 @@ def run(
             manifest = api.export_run(run, out, where, target=target.value, form=pieces.value, progress=bars)
         report.show_manifest(manifest, summary)
         report.say_export(manifest, out, quiet)
+        return 0
+    if files in OTHER_TOOLS:
+        with progress(quiet) as bars:
+            written = OTHER_TOOLS[files](run, out, where, progress=bars)
+        report.show_files(written, summary)
+        report.say_files(written, out, quiet)
         return 0
     with progress(quiet) as bars:
         form: api.TableForm = "csv" if files is Files.CSV else "parquet"

@@ -212,6 +212,26 @@ def say_tables(written: dict[str, Any], out: Path, quiet: bool) -> None:
     output.say(f"written to {out}: {len(written['tables'])} files", quiet)
 
 
+def show_files(written: dict[str, Any], form: Format) -> None:
+    """Print what files were written: a row for each; in JSON the whole summary."""
+    if form in (Format.JSON, Format.JSONL):
+        output.show_record(written, form)
+        return
+    hidden = ("sha256",) if form is Format.TABLE else ()
+    rows = [
+        {"file": name, **{key: value for key, value in facts.items() if key not in hidden}}
+        for name, facts in written["files"].items()
+    ]
+    output.show(rows, form)
+
+
+def say_files(written: dict[str, Any], out: Path, quiet: bool) -> None:
+    """Say where the files are, and by reason what they can't hold."""
+    for reason, count in written["notes"].items():
+        output.say(f"note: {reason}: {count}", quiet)
+    output.say(f"written to {out}: {_many(len(written['files']), 'file')}", quiet)
+
+
 def _left_out(facts: dict[str, Any], form: Format) -> str:
     """Return the reasons of a file's left-out records: readable in a table, as JSON elsewhere."""
     text: str = facts.get("left_out") or "{}"

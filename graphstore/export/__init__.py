@@ -3,8 +3,8 @@
 In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_groups.json, OUT/manifest.json,
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
-place. Flat tables of communication: tables.py; files as they lie, asked for a
-simulator: simulator/.
+place. Flat tables of communication: tables.py. Merged execution traces: et_plus.py. Timelines: timeline.py.
+Chakra nodes as JSON: chakra_json.py. Files as they lie, asked for a simulator: simulator/.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from typing import Any, Literal
 from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
 from graphstore.export.astra_plan import plan
+from graphstore.export.chakra_json import export_json
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import GROUP_FILE, group_file, groups_of
+from graphstore.export.et_plus import export_et_plus
+from graphstore.export.facts import facts_of_run
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
 from graphstore.export.rank_file import RunToWrite, Watch, calls_of, nodes_of, write_rank
 from graphstore.export.rank_nodes import Form
 from graphstore.export.simulator import check_for_simulator
 from graphstore.export.tables import TableForm, export_tables
+from graphstore.export.timeline import export_timeline
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
@@ -34,8 +38,11 @@ __all__ = [
     "TableForm",
     "Target",
     "check_for_simulator",
+    "export_et_plus",
+    "export_json",
     "export_run",
     "export_tables",
+    "export_timeline",
     "read_et",
     "read_nodes",
     "validate_nodes",
@@ -63,7 +70,7 @@ def export_run(
     imported Chakra file with a cycle, or whose nodes lack what a reader needs), StoreError. Then no file of
     `out` was changed.
     """
-    facts = _facts(store, run)
+    facts = facts_of_run(store, run)
     ranks = [keys for keys in read_keys(store, run) if nodes_of(keys)]
     if not ranks:
         raise UsageError(
@@ -96,11 +103,3 @@ def export_run(
         (stage / MANIFEST).write_bytes(manifests.to_bytes(content))
         publish(stage, out, [*written, MANIFEST])
     return content
-
-
-def _facts(store: Store, run: str) -> dict[str, Any]:
-    """Return the properties of the Run; UsageError when the archive has no such run."""
-    for facts in store.runs():
-        if facts["run"] == run:
-            return facts
-    raise UsageError(f"no run {run!r} in {store.address}; `graphstore runs` lists them")

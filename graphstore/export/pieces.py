@@ -15,11 +15,11 @@ import polars as pl
 
 from graphstore.export.columns import RankColumns
 from graphstore.export.edges import Edges, Kept, kept_edges
+from graphstore.export.lanes import Lanes, lanes_of, started
 from graphstore.export.launches import Launches, find_launches
 from graphstore.export.order import NEVER, NONE, Bools, HostOrder, Ints, host_order, pick
 from graphstore.export.parents import calls_of_other_threads, confirmed_parents
 from graphstore.export.places import places_of
-from graphstore.export.timeline import Timeline, started, timeline
 from graphstore.export.waits import OTHER_THREAD, find_waits
 from graphstore.link.segments import GAP
 from graphstore.model.markers import GROUP_INIT
@@ -59,7 +59,7 @@ class Pieces:
 class _Nodes:
     """Where things stand among the nodes: pieces from `shift` on, device ops from `devices` on."""
 
-    line: Timeline
+    line: Lanes
     shift: int
     devices: int
     first: Ints  # of each host op
@@ -133,10 +133,10 @@ def pieces(columns: RankColumns) -> Pieces:
     return found
 
 
-def _line(host: pl.DataFrame, hosts: HostOrder, launches: Launches, waits: pl.DataFrame) -> Timeline:
+def _line(host: pl.DataFrame, hosts: HostOrder, launches: Launches, waits: pl.DataFrame) -> Lanes:
     """Return the threads cut where anything joins them, without what was waiting."""
     calls = launches.calls
-    line = timeline(
+    line = lanes_of(
         hosts, host["duration_ns"].to_numpy(), np.where(calls.acts, calls.lane, NONE), calls.start, calls.end
     )
     lanes, times = [launches.lane], [launches.time]
@@ -156,7 +156,7 @@ def _line(host: pl.DataFrame, hosts: HostOrder, launches: Launches, waits: pl.Da
     return line.without_gaps(_gaps_before(line, waits.filter("wakes")["target_op"].to_numpy()))
 
 
-def _gaps_before(line: Timeline, ops: Ints) -> Bools:
+def _gaps_before(line: Lanes, ops: Ints) -> Bools:
     """Return which pieces lie right before the first piece of one of these host ops, on its lane."""
     first = np.flatnonzero(line.opens & np.isin(line.owner, ops))
     first = first[first > 0]
@@ -167,7 +167,7 @@ def _gaps_before(line: Timeline, ops: Ints) -> Bools:
 
 
 def _times(
-    host: pl.DataFrame, kernels: pl.DataFrame, begin: Ints, apart: Ints, owner: Ints, line: Timeline
+    host: pl.DataFrame, kernels: pl.DataFrame, begin: Ints, apart: Ints, owner: Ints, line: Lanes
 ) -> tuple[Ints, Ints, Bools]:
     """Return start and end of all nodes, and which of them have times."""
     lasts = host["duration_ns"].to_numpy()

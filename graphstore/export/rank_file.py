@@ -8,11 +8,13 @@ that written back. What a node is made of: chakra.py and chakra_copy.py.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from google.protobuf.message import Message
 
 from graphstore.chakra.et_def_pb2 import Node
 from graphstore.errors import InputError, UsageError
@@ -39,6 +41,7 @@ class RunToWrite:
     """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown.
 
     `plan` is what ASTRA-sim can take of the run's communication; None for the format as its schema means it.
+    `write` makes the file of the messages: the metadata first, then the nodes.
     """
 
     store: Store
@@ -47,6 +50,7 @@ class RunToWrite:
     groups: Groups
     form: Form = "exact"
     plan: Plan | None = None
+    write: Callable[[Path, Iterable[Message]], int] = write_et
 
     def group_members(self) -> dict[str, list[int]]:
         """Return the members of the groups by the names that calls are written with."""
@@ -121,7 +125,7 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
+    given.write(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
     notes = found.notes + Counter(changed)
     return manifest.rank_entry(keys, nodes, cut, notes, validator.type_names())
 
@@ -148,5 +152,5 @@ def _write_copy(
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
     nodes = copy_messages(copy, details, given.origin_ns)
-    write_et(path, chain([metadata()], watch.over(nodes, validator)))
+    given.write(path, chain([metadata()], watch.over(nodes, validator)))
     return manifest.copy_entry(keys, copy, validator.type_names())

@@ -1,153 +1,163 @@
-"""The CPU threads of a rank as pieces of time: cut at every op, launch, wait and hand-over.
+"""A timeline of a run: one Chrome trace JSON, as Perfetto and chrome://tracing open it.
 
-In:  host ops in order, with their lanes; runtime calls; times to cut at, and waits. Out: `Timeline`.
-Decided here (dependencies 4.1, 4.3, 4.4): each piece belongs to the innermost op, or to none (a gap: the time
-of Python); runtime calls outside all ops stretch the gaps of their thread to where they lie. An op without
-times is a piece of no length beside the ops around it. What is waiting is taken out, and never an op's first
-piece, which then lasts no time.
+In:  a store and a run; nothing else is read. Out: OUT/RUN.perfetto.json (.gz where it is large), the same
+     bytes for the same run on every engine; and a summary that says what it shows and what it leaves out.
+Decided here: all ranks stand in one file, since arrows lead from rank to rank; a rank is held at a time, and
+of the ranks before it only where their communication calls lie.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import gzip
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+import polars as pl
 
-from graphstore.export.order import NEVER, NONE, Bools, HostOrder, Ints
-from graphstore.link.segments import GAP, segments
+from graphstore import queries
+from graphstore.errors import UsageError
+from graphstore.export import timeline_events as events
+from graphstore.export.facts import facts_of_run
+from graphstore.export.files import BUFFER_BYTES, facts_of, publish, staged
+from graphstore.export.json_text import write_document
+from graphstore.export.order import NONE
+from graphstore.export.timeline_columns import (
+    OTHER,
+    THREAD,
+    TimelineColumns,
+    groups_of_unseen,
+    read_timeline,
+    spans_of,
+)
+from graphstore.export.timeline_findings import Findings
+from graphstore.export.timeline_meetings import Meetings
+from graphstore.export.timeline_tracks import layout
+from graphstore.queries.columns import RankKeys, read_keys
+from graphstore.store.base import Progress, Store
+
+FORMAT = "graphstore timeline 1"
+LARGE_BYTES = 32 << 20  # a file beyond is compressed: viewers open it as it is
+UNTIMED = {
+    "host": "host op without a time",
+    "calls": "runtime call without a time",
+    "kernels": "device op without a time",
+    "syncs": "sync event without a time",
+}
+
+KINDS = ("HostOp", "RuntimeCall", "Kernel", "SyncEvent", "CollectiveCall")
+ThreadNames = dict[int, dict[tuple[int, int, int], str]]
 
 
-@dataclass(frozen=True)
-class Timeline:
-    """Pieces of all lanes, one entry each, ascending in lane and time.
+def export_timeline(store: Store, run: str, out: Path, progress: Progress | None = None) -> dict[str, Any]:
+    """Write the timeline of a run under `out`; return the file, counts and notes.
 
-    `owner`: place of the host op, GAP for none. `opens`: whether it is the op's first piece.
+    Raises UsageError (unknown run, nothing with a time in it, a folder that can't be written), StoreError.
+    Then no file of `out` was changed.
     """
-
-    lane: Ints
-    start: Ints
-    end: Ints
-    owner: Ints
-    opens: Bools
-
-    def cut(self, lane: Ints, time: Ints) -> Timeline:
-        """Return the pieces cut at these times of these lanes, where a time lies inside a piece."""
-        points = np.unique(np.stack([lane, time], axis=1), axis=0)
-        lane, time = points[:, 0], points[:, 1]
-        piece = self._until(lane, time, self.start, "left") - 1
-        inside = piece >= 0
-        inside[inside] = (self.lane[piece[inside]] == lane[inside]) & (time[inside] < self.end[piece[inside]])
-        piece, time = piece[inside], time[inside]
-        count = len(self.lane)
-        of = np.concatenate([np.arange(count), piece])
-        start = np.concatenate([self.start, time])
-        is_cut = np.concatenate([np.zeros(count, np.bool_), np.ones(len(piece), np.bool_)])
-        order = np.lexsort((is_cut, start, of))
-        of, start, is_cut = of[order], start[order], is_cut[order]
-        end = self.end[of]
-        goes_on = np.flatnonzero(of[1:] == of[:-1])
-        end[goes_on] = start[goes_on + 1]
-        return Timeline(self.lane[of], start, end, self.owner[of], self.opens[of] & ~is_cut)
-
-    def without(self, lane: Ints, begins: Ints, ends: Ints) -> Timeline:
-        """Return the pieces without those that lie in these waits; a wait that begins NEVER is one piece."""
-        last = self.ending(lane, ends)
-        known = last != NONE
-        known[known] = self.end[last[known]] == ends[known]
-        last, lane, begins = last[known], lane[known], begins[known]
-        first = np.where(begins == NEVER, last, self.starting(lane, begins))
-        gone = np.zeros(len(self.lane), np.bool_)
-        for low, high in zip(first.tolist(), last.tolist(), strict=True):
-            gone[low : high + 1] = True
-        return self._left(gone)
-
-    def without_gaps(self, gone: Bools) -> Timeline:
-        """Return the pieces without those gaps that are `gone`."""
-        return self._left(gone & (self.owner == GAP))
-
-    def _left(self, gone: Bools) -> Timeline:
-        shrunk = replace(self, end=np.where(gone & self.opens, self.start, self.end))
-        return shrunk._chosen(np.flatnonzero(~gone | self.opens))
-
-    def _chosen(self, which: Ints) -> Timeline:
-        """Return these pieces, in this order."""
-        return Timeline(
-            self.lane[which], self.start[which], self.end[which], self.owner[which], self.opens[which]
-        )
-
-    def ending(self, lane: Ints, time: Ints) -> Ints:
-        """Return the last piece of each lane that has ended by a time, NONE where there is none."""
-        piece = self._until(lane, time, self.end, "right") - 1
-        known = piece >= 0
-        known[known] = self.lane[piece[known]] == lane[known]
-        return np.where(known, piece, NONE)
-
-    def starting(self, lane: Ints, time: Ints) -> Ints:
-        """Return the first piece of each lane that starts no earlier than a time, NONE where there is
-        none.
-        """
-        piece = self._until(lane, time, self.start, "left")
-        known = piece < len(self.lane)
-        known[known] = self.lane[piece[known]] == lane[known]
-        return np.where(known, piece, NONE)
-
-    def _until(self, lane: Ints, time: Ints, times: Ints, side: str) -> Ints:
-        """Return how many pieces lie before each (lane, time), by `times` of the pieces."""
-        out = np.zeros(len(lane), np.int64)
-        for value in np.unique(lane):
-            low, high = np.searchsorted(self.lane, [value, value + 1])
-            mine = lane == value
-            found = np.searchsorted(times[low:high], time[mine], "left" if side == "left" else "right")
-            out[mine] = low + found
-        return out
-
-    def first_pieces(self, count: int) -> Ints:
-        """Return the first piece of each of `count` host ops, NONE for those on no lane."""
-        first = np.full(count, NONE, np.int64)
-        opening = np.flatnonzero(self.opens)
-        first[self.owner[opening]] = opening
-        return first
+    facts = facts_of_run(store, run)
+    timeline = _Timeline(store, run, progress)
+    with staged(out) as stage:
+        path = stage / f"{run}.perfetto.json"
+        with path.open("wb", buffering=BUFFER_BYTES) as stream:
+            write_document(stream, _head(facts), "traceEvents", timeline.texts())
+        if not timeline.counts["spans"] + timeline.counts["moments"]:
+            raise UsageError(
+                f"run {run} holds nothing with a time, which a timeline is made of: no Kineto trace and no "
+                f"merged trace. `graphstore runs show {run}` lists what was imported."
+            )
+        if path.stat().st_size > LARGE_BYTES:
+            path = _compressed(path)
+        written = {path.name: {**dict(timeline.counts), **facts_of(path)}}
+        publish(stage, out, written)
+    notes = dict(sorted((+timeline.notes).items()))
+    return {"format": FORMAT, "run": run, "files": written, "notes": notes}
 
 
-def timeline(hosts: HostOrder, duration: Ints, call_lane: Ints, call_start: Ints, call_end: Ints) -> Timeline:
-    """Return the pieces of all lanes; `duration` is per host op in ns (-1 without times)."""
-    work = np.flatnonzero(hosts.lane != NONE)
-    work = work[np.lexsort([hosts.position[work], hosts.lane[work]])]
-    start = started(hosts)[work]
-    found = segments(hosts.lane[work], start, start + np.maximum(duration[work], 0))
-    owner = np.where(found.owner == GAP, GAP, work[np.maximum(found.owner, 0)] if len(work) else GAP)
-    line = Timeline(found.lane, found.start, found.end, owner, found.opens)
-    return _stretched(line, call_lane, call_start, call_end)
+def _head(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the members beside the events. Times count from baseTimeNanoseconds, as in Kineto's files."""
+    head: dict[str, Any] = {"schemaVersion": 1, "displayTimeUnit": "ns", "traceName": facts["run"]}
+    if facts.get("origin_ns") is not None:
+        head["baseTimeNanoseconds"] = facts["origin_ns"]
+    if len(facts.get("ranks") or []) == 1:
+        head["distributedInfo"] = {"rank": facts["ranks"][0], "world_size": facts["world_size"]}
+    return head
 
 
-def started(hosts: HostOrder) -> Ints:
-    """Return the start of each op: its own, else that of the op it stands beside, else the rank's first."""
-    known = hosts.when != NEVER
-    earliest = int(hosts.when[known].min()) if known.any() else 0
-    return np.where(known, hosts.when, earliest)
+def _compressed(path: Path) -> Path:
+    """Compress a file; return its new path. The bytes tell neither time nor name."""
+    small = path.with_name(path.name + ".gz")
+    with (
+        path.open("rb") as source,
+        small.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as target,
+    ):
+        shutil.copyfileobj(source, target, BUFFER_BYTES)
+    path.unlink()
+    return small
 
 
-def _stretched(line: Timeline, call_lane: Ints, call_start: Ints, call_end: Ints) -> Timeline:
-    """Return the lanes with gaps before and behind, as far as their runtime calls reach."""
-    gaps: list[tuple[int, int, int]] = []
-    for lane in np.unique(call_lane[call_lane != NONE]).tolist():
-        mine = call_lane == lane
-        first, last = int(call_start[mine].min()), int(call_end[mine].max())
-        low, high = np.searchsorted(line.lane, [lane, lane + 1])
-        if low == high:
-            gaps.append((lane, first, last))
-            continue
-        begin, end = int(line.start[low]), int(line.end[high - 1])
-        gaps += [(lane, first, begin)] if first < begin else []
-        gaps += [(lane, end, last)] if last > end else []
-    if not gaps:
-        return line
-    more = np.array(gaps, np.int64)
-    whole = Timeline(
-        np.append(line.lane, more[:, 0]),
-        np.append(line.start, more[:, 1]),
-        np.append(line.end, more[:, 2]),
-        np.append(line.owner, np.full(len(more), GAP)),
-        np.append(line.opens, np.zeros(len(more), np.bool_)),
-    )
-    return whole._chosen(np.lexsort((np.arange(len(whole.lane)), whole.start, whole.lane)))
+class _Timeline:
+    """The events of a run, rank by rank, and their counts."""
+
+    def __init__(self, store: Store, run: str, progress: Progress | None) -> None:
+        self._store, self._run, self._progress = store, run, progress
+        self._ranks = [keys for keys in read_keys(store, run) if _has_spans(keys)]
+        self._names = _thread_names(store, run)
+        self._findings = Findings(store, run)
+        self._meetings = Meetings()
+        self._next_pid = self._next_arrow = 1
+        self.notes: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter(ranks=0, spans=0, arrows=0, moments=0, findings=0)
+
+    def texts(self) -> Iterator[bytes]:
+        """Yield the JSON of every event."""
+        for done, keys in enumerate(self._ranks, start=1):
+            yield from self._rank(read_timeline(self._store, self._run, keys))
+            if self._progress:
+                self._progress("export", done, len(self._ranks))
+        between = self._meetings.arrows(self._next_arrow, self.notes)
+        self.counts["arrows"] += between.arrows
+        yield from between.texts
+
+    def _rank(self, columns: TimelineColumns) -> Iterator[bytes]:
+        found = spans_of(columns)
+        names, groups = self._names.get(columns.rank, {}), groups_of_unseen(columns)
+        placed = layout(columns.rank, found, self._next_pid, names, groups)
+        self._next_pid += len(placed.processes)
+        self._note_untimed(columns)
+        self.notes["span moved by up to 2 ns, to nest"] += placed.moved
+        self._meetings.add(columns, placed.spans)
+        yield from events.names(placed)
+        ends, arrows = events.arrows(columns, placed, self._next_arrow, self.notes)
+        self._next_arrow += arrows
+        yield from events.spans(columns, placed, ends)
+        texts, moments = events.moments(columns, placed)
+        yield from texts
+        told = list(self._findings.of_rank(columns.rank, placed.marks))
+        yield from told
+        self.counts.update(ranks=1, spans=found.height, arrows=arrows, moments=moments, findings=len(told))
+
+    def _note_untimed(self, columns: TimelineColumns) -> None:
+        for frame, reason in UNTIMED.items():
+            self.notes[reason] += getattr(columns, frame).filter(pl.col("duration_ns") == NONE).height
+        seen = columns.comm.join(columns.comm_ops, left_on="uid", right_on="call_uid", how="anti")
+        self.notes["communication call of a dump without a time"] += seen.filter(
+            (pl.col("duration_ns") == NONE) & (pl.col("start_ns") == NONE)
+        ).height
+
+
+def _has_spans(keys: RankKeys) -> bool:
+    return any(keys.counts.get(kind) for kind in KINDS)
+
+
+def _thread_names(store: Store, run: str) -> ThreadNames:
+    """Return the names of each rank's threads, by process, part and number of their tracks."""
+    out: ThreadNames = {}
+    rows = queries.run_query(store, run, "structure/show_thread_names").fill_null(NONE)
+    for rank, process, thread, tid, name in rows.iter_rows():
+        key = (process, OTHER, tid) if thread == NONE else (process, THREAD, thread)
+        out.setdefault(rank, {})[key] = name
+    return out

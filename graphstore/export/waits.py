@@ -16,10 +16,10 @@ import numpy.typing as npt
 import polars as pl
 
 from graphstore.export.columns import RankColumns
+from graphstore.export.lanes import started
 from graphstore.export.launches import Launches
 from graphstore.export.order import NEVER, NONE, HostOrder, Ints
 from graphstore.export.places import Places, ends_of, places_in
-from graphstore.export.timeline import started
 
 CALL_TO_WORKER, OTHER_THREAD = "call to its worker", "call of another thread"
 # A source is a device op, a piece of a lane that ends at a time, or a host op on no lane; a target a device

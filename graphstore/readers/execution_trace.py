@@ -20,6 +20,7 @@ from graphstore.readers.document import Document
 from graphstore.readers.execution_columns import NodeColumns
 from graphstore.readers.execution_nodes import decode_nodes
 from graphstore.readers.groups import count, group_members
+from graphstore.readers.kineto_facts import base_ns
 from graphstore.readers.rf_ids import rf_id_verdict
 from graphstore.readers.source import Source
 
@@ -41,7 +42,7 @@ def read_execution_trace(source: Source) -> FileRecords:
     for nodes in document.batches(decode_nodes):
         columns.add(nodes)
     _refuse_misfits(source.path, document, columns)
-    host_ops, kernels = _normalised(columns)
+    host_ops, kernels = _normalised(columns, base_ns(document.members))
     facts = _facts(source, document, columns, host_ops)
     records = FileRecords(source.path, facts, {"host_ops": host_ops})
     if columns.is_merged:
@@ -98,9 +99,10 @@ def _refuse_misfits(path: str, document: Document, columns: NodeColumns) -> None
         )
 
 
-def _normalised(columns: NodeColumns) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return host ops and kernels with null for what means "none"."""
-    host, device = columns.host_ops(), columns.kernels()
+def _normalised(columns: NodeColumns, base: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return host ops and kernels with null for what means "none"; `base` is added to every start."""
+    start = pl.col("start_ns") + base
+    host, device = columns.host_ops().with_columns(start), columns.kernels().with_columns(start)
     # A merged trace may number its nodes from 0; then 0 is an id like any other.
     zero_is_id = bool((host["node_id"] == 0).any() or (device["node_id"] == 0).any())
     is_named = pl.col("name").is_in(PROCESS_ROOTS)

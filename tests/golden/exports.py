@@ -14,10 +14,12 @@ from graphstore import queries, repairs
 from graphstore.api.importing import ImportOptions, import_files
 from graphstore.chakra.et_def_pb2 import IOInfo, Node, NodeType
 from graphstore.demo import TRACES
-from graphstore.export import export_run, read_et
+from graphstore.export import export_et_plus, export_json, export_run, export_timeline, read_et
+from graphstore.export.drawing import DrawOptions, drawing
+from graphstore.export.pictures import FORMS, picture
 from graphstore.readers import find_files
 from graphstore.settings import Settings
-from graphstore.store import open_store
+from graphstore.store import Store, open_store
 
 GOLDEN = Path(__file__).parent / "export"
 DATA = Path(__file__).parent.parent / "data"
@@ -26,6 +28,9 @@ RUNS = {
     "demo": (TRACES, ("demo.0.et", "comm_groups.json", "manifest.json")),
     "mini": (DATA / "missing_parent_hides_collective", ("mini.0.et", "comm_groups.json", "manifest.json")),
 }
+# What other tools read, promised of the smallest run: to the byte, since they are text.
+OTHER_TOOLS = (export_et_plus, export_json, export_timeline)
+OTHERS_OF = "mini"
 LONG = 60  # characters of a text that are shown
 
 
@@ -40,8 +45,18 @@ def texts(name: str) -> dict[str, str]:
         queries.write_findings(store, name, queries.check(store, name))
         repairs.apply(store, name, repairs.plan(store, name), unsafe=True)
         export_run(store, name, out)
+        others = _others(store, name, Path(scratch) / "others") if name == OTHERS_OF else {}
         store.close()
-        return {f"{name}.{file.removeprefix(f'{name}.')}.txt": _text(out / file) for file in files}
+        return others | {f"{name}.{file.removeprefix(f'{name}.')}.txt": _text(out / file) for file in files}
+
+
+def _others(store: Store, name: str, out: Path) -> dict[str, str]:
+    """Return what other tools read of a run, and the pictures of all of it."""
+    for export in OTHER_TOOLS:
+        export(store, name, out)
+    whole = drawing(store, name, DrawOptions(depth=9))
+    pictures = {f"{name}.{form}.txt": picture(whole, form) for form in FORMS}
+    return pictures | {f"{path.name}.txt": path.read_text(encoding="utf-8") for path in sorted(out.iterdir())}
 
 
 def _text(path: Path) -> str:
