@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphstore.chakra.et_def_pb2 import CollectiveCommType
-from graphstore.export.simulator.columns import COLL, NONE, RECV, SEND, comm_type_name
+from graphstore.export.simulator.columns import COLL, NONE, RECV, SEND, SUPPORTED, comm_type_name
 from graphstore.export.simulator.files import RankFile, Workload
 from graphstore.export.simulator.graph_rules import RankEdges, RankGraph
 from graphstore.export.simulator.group_rules import WORLD, Members
@@ -122,7 +122,7 @@ def _group_problems(
     differing = []
     for number in range(min(counts.values(), default=0)):
         rows = {rank: rows[number] for rank, rows in by_rank.items()}
-        if len({ranks[rank].signature(row) for rank, row in rows.items()}) > 1:
+        if len({_compared(*ranks[rank].signature(row)) for rank, row in rows.items()}) > 1:
             differing.append((number, rows))
     if differing:
         number, rows = differing[0]
@@ -140,6 +140,11 @@ def _group_problems(
 def _label(name: str) -> str:
     """Return how messages call a group."""
     return f"group {name}" if name else "all ranks"
+
+
+def _compared(comm_type: int, size: int) -> tuple[int, int]:
+    """Return what has to agree: bytes may differ of types that are not run (scatter, gather)."""
+    return comm_type, size if comm_type in SUPPORTED else 0
 
 
 def _call(calls: RankCalls, row: int) -> str:

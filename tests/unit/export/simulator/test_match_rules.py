@@ -37,6 +37,13 @@ def test_another_kind_differs(tmp_path: Path) -> None:
     assert rules(tmp_path, {0: [coll(1)], 1: [coll(1, type="ALL_TO_ALL")]}) == {"calls_differ"}
 
 
+def test_bytes_of_a_scatter_differ_by_their_nature(tmp_path: Path) -> None:
+    """Its root alone has an input; that the type is not run is told, and nothing else."""
+    ranks = {rank: [coll(1, size=size, type="SCATTER")] for rank, size in ((0, 128), (1, 64))}
+
+    assert rules(tmp_path, ranks) == {"unsupported_collective"}
+
+
 def test_one_call_fewer_on_a_rank(tmp_path: Path) -> None:
     """The others hang on the call; a member without any call counts as well."""
     two = [coll(1, group="2"), coll(2, [1], "2")]
