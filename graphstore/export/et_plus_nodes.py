@@ -194,14 +194,24 @@ def _thread_numbers(columns: MergedColumns) -> Ints:
 
 
 def _add_waits(rank: MergedRank) -> None:
-    """Add what SYNC edges say; one that comes from or leads to what is no node here is counted."""
+    """Add what SYNC edges say of whole ops; what the format can't say is counted.
+
+    A sync_dep is read as order of whole ops, so a wait that ends inside of the op that waits is none.
+    """
     edges = rank.columns.edges.filter(pl.col("edge_type") == "SYNC")
     source, target = (_places(rank.columns, edges[end].to_numpy()) for end in ("source", "target"))
     inside = (source != NONE) & (target != NONE)
+    start = np.concatenate(
+        [rank.columns.host["start_ns"].to_numpy(), rank.columns.kernels["start_ns"].to_numpy()]
+    )
+    whole = inside.copy()
+    whole[inside] = start[source[inside]] <= start[target[inside]]
+    rank.notes["wait that ends inside of the op that waits"] += int((inside & ~whole).sum())
+    rank.notes["wait of or for what is no node of the format"] += int((~inside).sum())
+    inside = whole
     pairs = zip(target[inside].tolist(), rank.ids[source[inside]].tolist(), strict=True)
     for waiting, awaited in sorted(pairs):
         rank.waits.setdefault(waiting, []).append(awaited)
-    rank.notes["wait of or for what is no node of the format"] += int((~inside).sum())
 
 
 def _calls(columns: MergedColumns) -> dict[int, Attributes]:
