@@ -19,9 +19,9 @@ import orjson
 import polars as pl
 
 from graphstore.export.columns import read_details, read_edges
-from graphstore.export.places import places_in
 from graphstore.export.json_text import microseconds
 from graphstore.export.order import NONE, Ints, pick
+from graphstore.export.places import places_in
 from graphstore.link.nesting import own_time
 from graphstore.model.markers import PROCESS_ROOTS
 from graphstore.queries.columns import RankKeys, read_lists, read_pages
