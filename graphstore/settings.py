@@ -12,6 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
+REPLAY_TOLERANCE = 0.05  # error of a span, as upstream's integration test allows
+DRAW_DEPTH, DRAW_LIMIT = 3, 300  # steps down from where a picture begins; nodes it may show
 DATABASE_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 

@@ -8,45 +8,49 @@ here = settings.load()
 result = api.convert(["run_dir"], Path("out"), api.ImportOptions(), here)
 rows = api.query_run(result.imported.run, "structure/find_missing_parents", {}, here).rows
 ```
+
+A name is loaded when it is first used: `--help` shall not wait for polars, nor one verb for what others need.
 """
 
-from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
-from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
-from graphstore.api.drawing import Drawn, draw_run
-from graphstore.api.hang_run import hang_run
-from graphstore.api.hanging import HangResult, hang_files
-from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
-from graphstore.api.replaying import TOLERANCE, ReplayResult, replay_files
-from graphstore.api.verbs import (
-    QueryResult,
-    RepairResult,
-    check_files,
-    check_for_simulator,
-    check_run,
-    export_et_plus,
-    export_json,
-    export_run,
-    export_tables,
-    export_timeline,
-    list_queries,
-    query_run,
-    repair_run,
-    show_query,
-    undo_repairs,
-)
-from graphstore.export import TableForm
-from graphstore.export.drawing import DEPTH as DRAW_DEPTH
-from graphstore.export.drawing import NODES_SHOWN as DRAW_LIMIT
-from graphstore.export.drawing import DrawOptions
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
+    from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+    from graphstore.api.drawing import Drawn, draw_run
+    from graphstore.api.hanging import HangResult, hang_files
+    from graphstore.api.hanging_run import hang_run
+    from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
+    from graphstore.api.replaying import ReplayResult, replay_files
+    from graphstore.api.verbs import (
+        QueryResult,
+        RepairResult,
+        check_files,
+        check_for_simulator,
+        check_run,
+        export_et_plus,
+        export_json,
+        export_run,
+        export_tables,
+        export_timeline,
+        list_queries,
+        query_run,
+        repair_run,
+        show_query,
+        undo_repairs,
+    )
+    from graphstore.export import Form, TableForm, Target
+    from graphstore.export.drawing import DrawOptions
 
 __all__ = [
-    "DRAW_DEPTH",
-    "DRAW_LIMIT",
-    "TOLERANCE",
     "ConvertResult",
     "DemoResult",
     "DrawOptions",
     "Drawn",
+    "Form",
     "HangResult",
     "ImportOptions",
     "ImportResult",
@@ -55,6 +59,7 @@ __all__ = [
     "RepairResult",
     "ReplayResult",
     "TableForm",
+    "Target",
     "check_files",
     "check_for_simulator",
     "check_run",
@@ -82,3 +87,42 @@ __all__ = [
     "tag_run",
     "undo_repairs",
 ]
+
+_NAMES_BY_MODULE = {
+    "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
+    "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
+    "graphstore.api.drawing": ("Drawn", "draw_run"),
+    "graphstore.api.hanging": ("HangResult", "hang_files"),
+    "graphstore.api.hanging_run": ("hang_run",),
+    "graphstore.api.importing": ("ImportOptions", "ImportResult", "Imports", "import_runs"),
+    "graphstore.api.replaying": ("ReplayResult", "replay_files"),
+    "graphstore.api.verbs": (
+        "QueryResult",
+        "RepairResult",
+        "check_files",
+        "check_for_simulator",
+        "check_run",
+        "export_et_plus",
+        "export_json",
+        "export_run",
+        "export_tables",
+        "export_timeline",
+        "list_queries",
+        "query_run",
+        "repair_run",
+        "show_query",
+        "undo_repairs",
+    ),
+    "graphstore.export": ("Form", "TableForm", "Target"),
+    "graphstore.export.drawing": ("DrawOptions",),
+}
+
+if not TYPE_CHECKING:  # to a type checker it would say that any name is there
+
+    def __getattr__(name: str) -> Any:
+        """Return one of the names above from its module; it stays here, so this is asked once for each."""
+        for module, names in _NAMES_BY_MODULE.items():
+            if name in names:
+                globals()[name] = getattr(import_module(module), name)
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

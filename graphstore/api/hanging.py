@@ -1,6 +1,6 @@
 """Hang: the files of all ranks → their calls, matched → who stopped the job, where, and how sure that is.
 
-In:  paths a person names. Out: a `HangResult`. Nothing is stored; of a run that is, hang_run.py tells.
+In:  paths a person names. Out: a `HangResult`. Nothing is stored; of a run that is, hanging_run.py tells.
 Decided here: the order of the steps. Dumps are matched if there are any, with the groups that traces of the
 same ranks list; without dumps the traces are matched themselves. A pickle that would run code is refused by
 name; other files that are no trace are passed over. The judgement is link/matching.
@@ -15,22 +15,15 @@ from typing import Any
 
 import polars as pl
 
-from graphstore import link, readers
+from graphstore import readers
 from graphstore.api.importing import nothing_readable
-from graphstore.link.matching import (
-    JobMatching,
-    Matching,
-    RankDump,
-    evidence_rows,
-    match_dumps,
-    match_reduced,
-    numbered_calls,
-    reduce_records,
-    reduced_dumps,
-    trace_dumps,
-    waits,
-    what_decides,
-)
+from graphstore.link.matching.deciding import what_decides
+from graphstore.link.matching.evidence import evidence_rows, waits
+from graphstore.link.matching.file_dumps import reduce_records, reduced_dumps
+from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
+from graphstore.link.matching.matching import match_dumps, match_reduced
+from graphstore.link.matching.model import JobMatching, Matching, RankDump
+from graphstore.link.rank import link_rank
 from graphstore.link.run_matching import DUMPS, TRACES
 from graphstore.model.records import FileRecords
 from graphstore.readers.detect import NOT_A_TRACE, RUNS_CODE
@@ -139,5 +132,5 @@ def _traces(records: Sequence[FileRecords]) -> list[RankDump]:
     """Return the calls of execution and Kineto traces, linked rank by rank."""
     traces = [r for r in records if r.facts["kind"] in TRACE_KINDS and not r.facts.get("problem")]
     ranks = sorted({record.facts["rank"] for record in traces})
-    graphs = [link.link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]
+    graphs = [link_rank(rank, [r for r in traces if r.facts["rank"] == rank]) for rank in ranks]
     return trace_dumps(graphs, numbered_calls(graphs))

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphstore import link, readers
+from graphstore import readers
 from graphstore.errors import InputError, NoTraceError, UsageError
+from graphstore.link.assemble import assemble
+from graphstore.link.rank import link_rank
+from graphstore.link.run_matching import match_run, reduce_dumps
 from graphstore.model import ids
 from graphstore.model.records import FileRecords, RankGraph, RunGraph
 from graphstore.settings import Settings
@@ -152,7 +155,7 @@ def link_records(
     if not any(r.facts["kind"] != "not_a_trace" and not r.facts.get("problem") for r in records):
         raise nothing_readable(records, WANTED)
     readers.assign_ranks(records, options.rank_flags)
-    dumps = link.reduce_dumps(records)
+    dumps = reduce_dumps(records)
     by_rank: dict[int, list[FileRecords]] = defaultdict(list)
     others = []
     for record in records:
@@ -162,15 +165,15 @@ def link_records(
             by_rank[record.facts["rank"]].append(record)
 
     def link_one(rank: int) -> RankGraph:
-        graph = link.link_rank(rank, by_rank[rank], allow_mismatch=options.allow_mismatch)
+        graph = link_rank(rank, by_rank[rank], allow_mismatch=options.allow_mismatch)
         for record in by_rank[rank]:
             record.tables.clear()
         return graph
 
     with ThreadPoolExecutor(settings.processes) as pool:  # the work is in polars and numpy, outside the GIL
         ranks = list(pool.map(link_one, sorted(by_rank)))
-    matched = link.match_run(dumps, ranks)
-    graph = link.assemble(run, store.allocate_run_no(), run, ranks, others, matched, options.full_detail)
+    matched = match_run(dumps, ranks)
+    graph = assemble(run, store.allocate_run_no(), run, ranks, others, matched, options.full_detail)
     graph.run["content_hash"] = content
     return graph
 

@@ -18,10 +18,10 @@ import orjson
 from graphstore import export
 from graphstore.errors import InputError, UsageError
 from graphstore.export.replay_files import FileNodes, alone, error, file_nodes, together
+from graphstore.settings import REPLAY_TOLERANCE
 from graphstore.store.base import Progress
 
 RANKED_NAME = re.compile(r"(\d+)\.et$")
-TOLERANCE = 0.05  # what upstream's integration test allows
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ReplayResult:
 def replay_files(
     paths: Sequence[str],
     *,
-    tolerance: float = TOLERANCE,
+    tolerance: float = REPLAY_TOLERANCE,
     expected_ns: Mapping[int, int] | None = None,
     progress: Progress | None = None,
 ) -> ReplayResult:

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The command line: a module a verb; app.py puts them together."""

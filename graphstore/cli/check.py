@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,9 @@ from graphstore import api, settings
 from graphstore.cli import options, output, report
 from graphstore.cli.progress import progress
 from graphstore.errors import UsageError
-from graphstore.queries.findings import Finding
+
+if TYPE_CHECKING:  # --help shall not load it
+    from graphstore.queries.findings import Finding
 
 
 class Target(StrEnum):

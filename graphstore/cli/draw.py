@@ -11,7 +11,6 @@ import typer
 from graphstore import api, settings
 from graphstore.cli import options, output
 from graphstore.errors import UsageError
-from graphstore.queries import read_parameters
 
 
 class Picture(StrEnum):
@@ -46,7 +45,7 @@ def run(
             "--depth",
             metavar="STEPS",
             min=0,
-            help=f"Steps down from there. [default: {api.DRAW_DEPTH}; with --query 0]",
+            help=f"Steps down from there. [default: {settings.DRAW_DEPTH}; with --query 0]",
         ),
     ] = None,
     query: Annotated[
@@ -65,7 +64,7 @@ def run(
     ] = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="NODES", min=1, help="Nodes at most; more are refused.")
-    ] = api.DRAW_LIMIT,
+    ] = settings.DRAW_LIMIT,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
@@ -74,6 +73,8 @@ def run(
     Without --op or --query the picture begins at the tops of the call trees. With --op it also goes up to
     the top.
     """
+    from graphstore.queries import read_parameters  # with polars, which --help does not need
+
     if op is not None and query is not None:
         raise UsageError("--op and --query both say where to begin: give one")
     parameters = read_parameters(query, param or []) if query is not None else {}

@@ -14,11 +14,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 import orjson
-import polars as pl
 
 from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
 
 Row = Mapping[str, Any]
@@ -158,25 +158,29 @@ def _items(record: Row, prefix: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _column_names(rows: pl.DataFrame | Sequence[Row]) -> list[str]:
-    if isinstance(rows, pl.DataFrame):
-        return rows.columns
-    return list(dict.fromkeys(name for row in rows for name in row))
+    if isinstance(rows, Sequence):
+        return list(dict.fromkeys(name for row in rows for name in row))
+    return rows.columns
 
 
 def _records(rows: pl.DataFrame | Sequence[Row]) -> list[Row]:
-    return list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else list(rows)
+    return list(rows) if isinstance(rows, Sequence) else list(rows.iter_rows(named=True))
 
 
 def _frame(rows: pl.DataFrame | Sequence[Row]) -> pl.DataFrame:
     """Return rows as a frame; nested dicts become JSON text, since their keys differ from row to row."""
-    if isinstance(rows, pl.DataFrame):
+    if not isinstance(rows, Sequence):
         return rows
+    import polars as pl  # 0.1 s to import, and most rows are printed without it
+
     flat = [{k: _json_text(v) if isinstance(v, dict) else v for k, v in row.items()} for row in rows]
     return pl.DataFrame(flat, infer_schema_length=None, strict=False)
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Return `frame` with nested columns as JSON text, as CSV has no lists."""
+    import polars as pl
+
     nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Object]
     return frame.with_columns(
         pl.Series(

@@ -8,7 +8,6 @@ import typer
 
 from graphstore import api, settings
 from graphstore.cli import options, output
-from graphstore.queries import read_parameters
 from graphstore.settings import Settings
 
 
@@ -44,6 +43,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> int:
     """Ask one run in Cypher and print the rows. A query can't write, and the limits always hold."""
+    from graphstore.queries import read_parameters  # with polars, which --help does not need
+
     parameters = read_parameters(query, param or [])
     result = api.query_run(run, query, parameters, settings.load(store), row_limit=limit, timeout_s=timeout)
     output.show(result.rows, form)

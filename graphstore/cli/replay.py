@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphstore import api
+from graphstore import api, settings
 from graphstore.cli import options, output
 from graphstore.cli.output import Format
 from graphstore.cli.progress import progress
@@ -29,7 +29,7 @@ def run(
     ] = None,
     tolerance: Annotated[
         float, typer.Option("--tolerance", min=0.0, help="The error that is allowed, as a share of the span.")
-    ] = api.TOLERANCE,
+    ] = settings.REPLAY_TOLERANCE,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when a rank is over the tolerance.")
     ] = False,

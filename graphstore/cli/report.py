@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from graphstore.api import ImportResult
 from graphstore.cli import output
 from graphstore.cli.output import Format
 from graphstore.errors import InputError
 from graphstore.model.schema import LABEL_BY_NAME
-from graphstore.queries.findings import Finding
-from graphstore.repairs import Plan
+
+if TYPE_CHECKING:  # --help tells nothing of results, and shall not load what makes them
+    from graphstore.api import ImportResult
+    from graphstore.queries.findings import Finding
+    from graphstore.repairs import Plan
 
 LEDGER_COLUMNS = ("run", "name", "kind", "rank", "records_read", "kept", "left_out")
 FINDING_COLUMNS = ("severity", "status", "rank", "rule", "message")

@@ -17,10 +17,9 @@ import polars as pl
 from graphstore import queries
 from graphstore.errors import UsageError
 from graphstore.model.ids import UID_SHIFT
+from graphstore.settings import DRAW_DEPTH, DRAW_LIMIT
 from graphstore.store.base import Store
 
-NODES_SHOWN = 300
-DEPTH = 3
 KEY_COLUMNS = ("uid", "uids", "path", "subject", "subjects", "source", "sources", "target", "targets", "root")
 KEY_ENDINGS = ("_uid", "_uids")
 
@@ -34,7 +33,7 @@ class DrawOptions:
     depth: int | None = None
     query: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    limit: int = NODES_SHOWN
+    limit: int = DRAW_LIMIT
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def drawing(store: Store, run: str, wanted: DrawOptions) -> Drawing:
     _refuse_many(shown, wanted)
     if wanted.op is not None:
         _add_callers(store, run, shown, first, wanted)
-    depth = wanted.depth if wanted.depth is not None else (0 if wanted.query is not None else DEPTH)
+    depth = wanted.depth if wanted.depth is not None else (0 if wanted.query is not None else DRAW_DEPTH)
     reached = list(first)
     for _ in range(depth):
         reached = [uid for uid in _edges(store, run, reached)["target"].to_list() if uid not in shown]

@@ -1,11 +1,5 @@
-"""Records become edges: pure functions over columns. `link_rank` per rank, then `assemble` for the run.
+"""Records become edges: pure functions over columns. rank.py links a rank, then assemble.py makes the run.
 
-Between them `match_run` puts the calls of all ranks side by side; `reduce_dumps` comes before linking, which
-uses the tables up.
+Between them run_matching.py puts the calls of all ranks side by side; its `reduce_dumps` comes before
+linking, which uses the tables up. Nothing is imported here: a process that reads dumps needs little of it.
 """
-
-from graphstore.link.assemble import assemble
-from graphstore.link.rank import link_rank
-from graphstore.link.run_matching import match_run, reduce_dumps
-
-__all__ = ["assemble", "link_rank", "match_run", "reduce_dumps"]

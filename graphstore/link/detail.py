@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from graphstore.link.matching import MISMATCHES
+from graphstore.link.matching.model import MISMATCHES
 from graphstore.link.run_matching import DUMPS, RunMatching
 from graphstore.model.records import RankGraph
 

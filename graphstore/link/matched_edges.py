@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from graphstore.link.matched_nodes import group_named
-from graphstore.link.matching import JobMatching
+from graphstore.link.matching.model import JobMatching
 from graphstore.link.run_matching import DUMPS, RunMatching
 from graphstore.model.records import POLARS_TYPE, EdgeTable, edge_frame
 from graphstore.model.schema import TYPE_BY_NAME

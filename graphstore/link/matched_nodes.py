@@ -12,8 +12,9 @@ from typing import Any
 import orjson
 import polars as pl
 
-from graphstore.link.matching import KEPT, JobMatching, held_by_rank, unfinished_text, what_decides
-from graphstore.link.matching.model import Cause, Group
+from graphstore.link.matching.deciding import what_decides
+from graphstore.link.matching.evidence import KEPT, held_by_rank, unfinished_text
+from graphstore.link.matching.model import Cause, Group, JobMatching
 from graphstore.link.run_matching import DUMPS, RunMatching
 from graphstore.model.records import complete, node_schema
 

@@ -15,18 +15,11 @@ from functools import cached_property
 import polars as pl
 
 from graphstore.errors import InputError
-from graphstore.link.matching import (
-    Group,
-    JobMatching,
-    Matching,
-    flight_dumps,
-    match_dumps,
-    match_reduced,
-    numbered_calls,
-    reduce_dump,
-    trace_dumps,
-)
-from graphstore.link.matching.reduce import Reduced
+from graphstore.link.matching.file_dumps import flight_dumps
+from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
+from graphstore.link.matching.matching import match_dumps, match_reduced
+from graphstore.link.matching.model import Group, JobMatching, Matching
+from graphstore.link.matching.reduce import Reduced, reduce_dump
 from graphstore.model.collectives import P2P_KINDS
 from graphstore.model.records import FileRecords, RankGraph
 

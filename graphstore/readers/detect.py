@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from graphstore.errors import TraceFormatError
-from graphstore.readers.chakra_trace import is_chakra
 from graphstore.readers.json_text import INCOMPLETE, NestingError, clean, end_of_value
 from graphstore.readers.pickle_scan import scan_pickle
 from graphstore.readers.source import Source
@@ -76,6 +75,8 @@ def detect(source: Source) -> Detected:
         if {"entries", "version"} <= pickled.texts:  # all there is in one of version 1.1 without entries
             return Detected("flight_recorder")
         return Detected(NOT_A_TRACE, "a pickle of something else")
+    from graphstore.readers.chakra_trace import is_chakra  # with protobuf, which traces in JSON do not need
+
     if is_chakra(head):
         return Detected("chakra_et")
     for place, magic, what in OTHER_FORMATS:

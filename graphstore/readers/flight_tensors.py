@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 import polars as pl
-import pyarrow as pa
 
+from graphstore.readers.columns import lists
 from graphstore.readers.flight_columns import ABSENT, LISTS, MOST_TEXT, Codes, Fields, check_types
 from graphstore.readers.flight_pickle import DumpRefusedError
 
@@ -43,12 +43,11 @@ def tensor_columns(fields: Fields) -> dict[str, pl.Series]:
     for side, written in (("in", "input"), ("out", "output")):
         found |= _shapes(distinct[f"{written}_sizes"], side)
         dtypes = distinct[f"{written}_dtypes"]
-        names = pa.array(list(chain.from_iterable(_present(dtypes))), type=pa.large_string())
+        names = pl.Series(list(chain.from_iterable(_present(dtypes))), dtype=pl.String)
         found[f"{side}_dtypes"] = _list_series(names, dtypes)
     of_input, of_output = found["in_dtypes"].list.first(), found["out_dtypes"].list.first()
     found["dtype"] = of_input.zip_with(of_input.is_not_null(), of_output)
-    which = pl.Series(codes)
-    return {name: column.gather(which) for name, column in found.items()}
+    return pl.DataFrame(found).select(pl.all().gather(codes)).to_dict()
 
 
 def _distinct(fields: Fields) -> tuple[Fields, Codes]:
@@ -105,7 +104,7 @@ def _shapes(values: Sequence[Lists | None], side: str) -> dict[str, pl.Series]:
     is_absent = pl.Series([value is None for value in values])
     return {
         f"{side}_sizes": pl.Series([orjson.dumps(shapes).decode() for shapes in lists]).set(is_absent, None),
-        f"{side}_nelems": _list_series(pa.array(elements), values),
+        f"{side}_nelems": _list_series(pl.Series(elements), values),
         f"{side}_msg_nelems": pl.Series(summed[ends[1:]] - summed[ends[:-1]]).set(is_absent, None),
     }
 
@@ -136,9 +135,6 @@ def _lengths(lists: Lists) -> Ints:
     return np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
 
 
-def _list_series(flat: pa.Array, values: Sequence[Sequence[Any] | None]) -> pl.Series:
+def _list_series(held: pl.Series, values: Sequence[Sequence[Any] | None]) -> pl.Series:
     """Return a column of lists, null where `values` has none, from what all of them hold."""
-    ends = np.concatenate([[0], np.cumsum(_lengths(_present(values)))])
-    is_absent = [value is None for value in values]
-    mask = pa.array(is_absent) if any(is_absent) else None
-    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), flat, mask=mask)))
+    return lists(held, _lengths(_present(values)), np.array([value is None for value in values], dtype=bool))

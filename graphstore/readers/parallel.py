@@ -34,7 +34,11 @@ PAYS_BYTES = 4 << 20  # stored bytes; below this starting a process takes longer
 PROGRESS_NAME = "bytes read"
 TRIES = 2
 LIMITS = ("max_file_bytes", "max_dump_bytes", "max_depth")
-PROGRAM = "import sys; sys.path[:] = {path!r}; from graphstore.readers.worker import main; main()"
+# No reader calculates with matrices, so none needs the threads that numpy starts for it.
+PROGRAM = (
+    "import os, sys; os.environ['OPENBLAS_NUM_THREADS'] = '1'; sys.path[:] = {path!r}; "
+    "from graphstore.readers.worker import main; main()"
+)
 
 
 def as_read(records: FileRecords) -> FileRecords:

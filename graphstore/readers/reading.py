@@ -7,25 +7,24 @@ parallel.py; telling the kind: detect.py.
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from graphstore.errors import InputError, TraceFormatError
 from graphstore.model.records import FileRecords
-from graphstore.readers.chakra_trace import read_chakra_trace
 from graphstore.readers.detect import NOT_A_TRACE, Detected, detect
-from graphstore.readers.execution_trace import read_execution_trace
-from graphstore.readers.flight_recorder import read_flight_recorder
-from graphstore.readers.kineto import read_kineto
 from graphstore.readers.source import Source, open_source
 from graphstore.settings import Settings
 
-READERS: dict[str, Callable[[Source], FileRecords]] = {
-    "et": read_execution_trace,
-    "kineto": read_kineto,
-    "chakra_et": read_chakra_trace,
-    "flight_recorder": read_flight_recorder,
+Reader = Callable[[Source], FileRecords]
+
+READERS = {  # by name: a process loads the reader of the files it is given, and what that needs
+    "et": "graphstore.readers.execution_trace:read_execution_trace",
+    "kineto": "graphstore.readers.kineto:read_kineto",
+    "chakra_et": "graphstore.readers.chakra_trace:read_chakra_trace",
+    "flight_recorder": "graphstore.readers.flight_recorder:read_flight_recorder",
 }
 
 
@@ -54,9 +53,9 @@ def read_file(path: str, settings: Settings, explicit: bool) -> FileRecords:
 
 
 def _read(source: Source, detected: Detected, explicit: bool) -> FileRecords:
-    reader = READERS.get(detected.kind)
-    if reader is not None:
-        return reader(source)
+    if detected.kind in READERS:
+        read: Reader = pkgutil.resolve_name(READERS[detected.kind])
+        return read(source)
     records = FileRecords(source.path, source.facts() | {"kind": detected.kind})
     if explicit:
         records.facts["problem"] = (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class OrderNodes:
     is_chakra: Bools
     name: Sequence[str]
 
-    @property
+    @cached_property
     def end_ns(self) -> Ints:
         """Return the ends; meaningless where there is no time."""
         return self.start_ns + self.duration_ns

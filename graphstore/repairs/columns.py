@@ -49,12 +49,12 @@ class RankOps:
         """Return the number of host ops."""
         return len(self.uid)
 
-    @property
+    @cached_property  # asked for each change; worked out each time, it would cost changes times ops
     def has_time(self) -> Bools:
         """Return which ops have a start and a duration."""
         return self.duration_ns >= 0
 
-    @property
+    @cached_property
     def recorded(self) -> Bools:
         """Return which ops have a node_id, so count for components (Kineto-only spans have none)."""
         return self.node_id >= 0

@@ -68,7 +68,7 @@ def plan_orphans(ops: RankOps, orphans: Ints) -> Adoption:
     """
     restored = {found.absent_id: found for found in restorable_spans(ops, orphans)}
     spans = np.asarray([found.span for found in restored.values()], dtype=np.int64)
-    recorded = ops.recorded
+    recorded = ops.recorded.copy()
     recorded[spans] = True
     cut = _first_of_cycles(ops)
     parent = np.append(ops.parent, NONE)
@@ -101,10 +101,11 @@ def restorable_spans(ops: RankOps, orphans: Ints) -> list[Restored]:
     """
     named = orphans[ops.parent_id[orphans] >= 0]
     named = named[~np.isin(ops.parent_id[named], ops.node_id[ops.recorded])]
+    by_parent = named[np.argsort(ops.parent_id[named], kind="stable")]
+    starts = np.flatnonzero(np.diff(ops.parent_id[by_parent])) + 1
     candidates: list[Restored] = []
-    for absent_id in np.unique(ops.parent_id[named]).tolist():
-        children = named[ops.parent_id[named] == absent_id]
-        found = _shared_span(ops, absent_id, children)
+    for children in np.split(by_parent, starts) if by_parent.size else []:
+        found = _shared_span(ops, int(ops.parent_id[children[0]]), children)
         if found:
             candidates.append(found)
     best: dict[int, Restored] = {}

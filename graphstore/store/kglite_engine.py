@@ -55,7 +55,7 @@ def declare_label(graph: Any, label: str, key: str, schema: Mapping[str, Any]) -
     import pandas as pd
 
     types = {name: _COLUMN_TYPE[kind.base_type()] for name, kind in schema.items()}
-    frame = pd.DataFrame({name: pd.Series([], dtype=object) for name in schema})
+    frame = pd.DataFrame(columns=list(schema), dtype=object)
     _loaded(label, graph.add_nodes(frame, label, key, "name", column_types=types))
 
 

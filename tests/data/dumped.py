@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from graphstore.link import assemble, link_rank, match_run, reduce_dumps
-from graphstore.link.matching import RankDump
-from graphstore.link.run_matching import DUMPS, RunMatching
+from graphstore.link.assemble import assemble
+from graphstore.link.matching.model import RankDump
+from graphstore.link.rank import link_rank
+from graphstore.link.run_matching import DUMPS, RunMatching, match_run, reduce_dumps
 from graphstore.model.records import FileRecords, RankGraph, RunGraph, frame
 from tests.data.flight import Row
 

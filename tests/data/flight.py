@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphstore.link.matching import RankDump
+from graphstore.link.matching.model import RankDump
 from graphstore.model.collectives import collective_kind
 from graphstore.model.records import frame
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graphstore.link.matching import RankDump
+from graphstore.link.matching.model import RankDump
 from tests.data.flight import START_NS, Row, call, dump, gloo, numbered, recv, send
 
 KINDS = ("all_reduce", "_all_gather_base", "_reduce_scatter_base", "broadcast", "barrier", "all_to_all")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphstore.link import assemble, link_rank
+from graphstore.link.assemble import assemble
+from graphstore.link.rank import link_rank
 from graphstore.model.records import FileRecords, RankGraph, RunGraph
 from graphstore.readers import assign_ranks, read_file
 from graphstore.settings import Settings

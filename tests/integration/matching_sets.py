@@ -7,8 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from graphstore.link import link_rank
-from graphstore.link.matching import JobMatching, RankDump, match_dumps, numbered_calls, trace_dumps
+from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching, RankDump
+from graphstore.link.rank import link_rank
 from graphstore.model.records import FileRecords
 from graphstore.readers import assign_ranks
 from tests.integration.linked import read

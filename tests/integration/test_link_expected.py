@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from graphstore.link import link_rank
 from graphstore.link.nesting import TOLERANCE_NS
+from graphstore.link.rank import link_rank
 from graphstore.model.markers import GROUP_INIT
 from graphstore.model.records import RankGraph
 from tests.integration.expected import FOLDER, files_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from graphstore.link import link_rank
+from graphstore.link.rank import link_rank
 from graphstore.model.records import RankGraph
 from tests.integration.linked import callers, linked_run, read
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from graphstore.link.matching import JobMatching, RankDump, flight_dumps, match_dumps
+from graphstore.link.matching.file_dumps import flight_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching, RankDump
 from graphstore.model.records import FileRecords
 from tests.integration.expected import FOLDER
 from tests.integration.matching_sets import expected, only_job, records_of, told, traces_of

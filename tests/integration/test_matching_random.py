@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphstore.link.matching import JobMatching, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching
 from tests.data.programs import FAULTS, Program, Run, View, dumps, programs, run, views, whole_view
 
 pytestmark = pytest.mark.slow

@@ -100,7 +100,7 @@ def reduce_dump(dump: RankDump) -> Reduced:
     distinct, sig = _coded_rows(frame)
     signatures = [signature_of(row) for row in distinct.iter_rows(named=True)]
     sites, site = _coded(frame.select(_text("site")))
-    numbers = {name: _numbers(frame, name) for name in _NUMBERS}
+    numbers = frame.select(pl.col(_NUMBERS).fill_null(ABSENT).cast(pl.Int64))
     return Reduced(
         file=dump.file,
         rank=dump.rank,
@@ -114,11 +114,11 @@ def reduce_dump(dump: RankDump) -> Reduced:
         site=np.where(_numbers_of(frame["site"].is_null()) == 1, ABSENT, site).astype(np.int32),
         state=_states(frame, signatures, sig),
         is_p2p=frame["is_p2p"].fill_null(False).to_numpy(),
-        seq=numbers["collective_seq_id"],
-        p2p_seq=numbers["p2p_seq_id"],
-        op_id=numbers["op_id"],
-        record=numbers["record_id"],
-        start=numbers["start_ns"],
+        seq=numbers["collective_seq_id"].to_numpy(),
+        p2p_seq=numbers["p2p_seq_id"].to_numpy(),
+        op_id=numbers["op_id"].to_numpy(),
+        record=numbers["record_id"].to_numpy(),
+        start=numbers["start_ns"].to_numpy(),
         local_ids=_local_ids(frame, pg),
     )
 
@@ -181,10 +181,6 @@ def _coded_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.int32]]:
     distinct = keyed.unique("key", keep="first", maintain_order=True)
     _, places = _coded(keyed.select("key"))
     return distinct, places
-
-
-def _numbers(frame: pl.DataFrame, name: str) -> Ints:
-    return _numbers_of(frame[name].fill_null(ABSENT))
 
 
 def _numbers_of(series: pl.Series) -> Ints:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +47,20 @@ def test_every_verb_has_help_and_stands_in_the_readme(
     shown = capsys.readouterr().out
     assert len(shown.splitlines()[2].strip()) > 20, "the help says what the verb does"
     assert f"graphstore {command}" in README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["convert", "--help"]])
+def test_help_and_version_wait_for_no_large_library(words: list[str]) -> None:
+    """They are asked for often; polars, numpy and an engine take half a second to import."""
+    program = "import sys; from graphstore.cli.app import main; main(sys.argv[1:]); print(*sys.modules)"
+
+    shown = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+    ).stdout
+
+    loaded = shown.splitlines()[-1].split()
+    assert "graphstore.cli.convert" in loaded, "the verb itself was loaded"
+    assert not {"polars", "numpy", "kglite", "neo4j", "pandas", "google.protobuf", "rich"} & set(loaded)
 
 
 def test_without_words_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

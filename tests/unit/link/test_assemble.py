@@ -4,8 +4,8 @@ import orjson
 import polars as pl
 import pytest
 
-from graphstore.link import assemble, link_rank
-from graphstore.link.assemble import ledger
+from graphstore.link.assemble import assemble, ledger
+from graphstore.link.rank import link_rank
 from graphstore.model.records import FileRecords, RunGraph, node_schema
 from graphstore.model.schema import LABEL_BY_NAME
 from tests.data.builders import chakra_file, et_file, kineto_file, roots, span

@@ -8,9 +8,11 @@ import orjson
 import polars as pl
 import pytest
 
-from graphstore import link, readers, settings
+from graphstore import readers, settings
 from graphstore.link import detail
-from graphstore.link.run_matching import RunMatching
+from graphstore.link.assemble import assemble
+from graphstore.link.rank import link_rank
+from graphstore.link.run_matching import RunMatching, match_run, reduce_dumps
 from graphstore.model.records import RankGraph
 
 SKIPS = Path(__file__).parents[2] / "data" / "rank_skips_a_call"
@@ -21,9 +23,9 @@ def linked() -> tuple[list[RankGraph], RunMatching]:
     records = readers.read_files(readers.find_files([str(SKIPS)]).files, settings.load(), set(), None)
     dumps = [record for record in records if record.facts["kind"] == "flight_recorder"]
     readers.assign_ranks(dumps, {})
-    reduced = link.reduce_dumps(dumps)
-    ranks = [link.link_rank(record.facts["rank"], [record]) for record in dumps]
-    return ranks, link.match_run(reduced, ranks)
+    reduced = reduce_dumps(dumps)
+    ranks = [link_rank(record.facts["rank"], [record]) for record in dumps]
+    return ranks, match_run(reduced, ranks)
 
 
 def kept(ranks: list[RankGraph]) -> dict[int, list[int]]:
@@ -70,7 +72,7 @@ def test_numbers_of_nodes_stay_apart_when_calls_are_left_out(monkeypatch: pytest
     ranks, matched = linked()
     monkeypatch.setattr(detail, "MOST_ENTRIES", 3)
 
-    graph = link.assemble("run", 1, "run", ranks, [], matched)
+    graph = assemble("run", 1, "run", ranks, [], matched)
 
     uids = pl.concat([frame["uid"] for frame in graph.nodes.values() if "uid" in frame.columns])
     assert uids.n_unique() == uids.len()

@@ -15,7 +15,7 @@ from graphstore.link.matched_nodes import (
     rank_facts,
     run_facts,
 )
-from graphstore.link.matching import Group, JobMatching
+from graphstore.link.matching.model import Group, JobMatching
 from graphstore.link.run_matching import RunMatching
 from graphstore.model.records import node_schema
 from tests.data.dumped import dump_file, matched_run, whole_run

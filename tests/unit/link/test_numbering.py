@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from graphstore.link import link_rank
+from graphstore.link.rank import link_rank
 from graphstore.model.records import FileRecords, node_schema
 from tests.data.builders import chakra_file, et_file, kernel, node, roots
 from tests.unit.link.test_rank import edges, host_op, nccl_pair

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphstore.errors import InputError, RunMismatchError
-from graphstore.link import link_rank
+from graphstore.link.rank import link_rank
 from graphstore.model.records import FileRecords, RankGraph
 from tests.data.builders import call, et_file, kernel, kineto_file, node, roots, span
 from tests.unit.link.test_comm_ops import said

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from graphstore.link import assemble, link_rank
+from graphstore.link.assemble import assemble
+from graphstore.link.rank import link_rank
 from graphstore.link.run_groups import run_groups
 from graphstore.model.ids import rank_ranges
 from graphstore.model.records import FileRecords, RunGraph

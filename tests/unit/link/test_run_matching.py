@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from graphstore.errors import InputError
-from graphstore.link import link_rank, match_run
-from graphstore.link.run_matching import PLACES, RunMatching, with_recorded_groups
+from graphstore.link.rank import link_rank
+from graphstore.link.run_matching import PLACES, RunMatching, match_run, with_recorded_groups
 from graphstore.model.records import FileRecords
 from tests.data.builders import et_file, node, roots
 from tests.data.dumped import dump_file, matched_run

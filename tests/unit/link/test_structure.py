@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graphstore.link import link_rank
+from graphstore.link.rank import link_rank
 from graphstore.link.structure import rank_row, stream_rows, thread_rows
 from tests.data.builders import call, et_file, kernel, kineto_file, node, roots, span
 

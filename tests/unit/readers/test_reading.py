@@ -3,6 +3,8 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,26 @@ def test_facts_hold_the_file_and_its_ledger(tmp_path: Path) -> None:
     assert (facts["kind"], facts["name"], facts["compression"]) == ("et", "et_rank0.json.gz", "gz")
     assert (facts["records_read"], facts["kept"], facts["left_out"]) == (297, 297, "{}")
     assert len(facts["sha256"]) == 64
+
+
+def test_reading_a_trace_loads_the_reader_it_needs_and_no_other(tmp_path: Path) -> None:
+    """Each reading process pays for what it imports; pandas alone takes longer than a small file."""
+    file = tmp_path / "et_rank0.json"
+    file.write_text(ET)
+    program = (
+        "import sys; from graphstore.readers import read_file; from graphstore.settings import Settings; "
+        "read_file(sys.argv[1], Settings(store=''), True); print(*sys.modules)"
+    )
+
+    shown = subprocess.run(
+        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=True
+    ).stdout
+
+    loaded = shown.split()
+    assert "graphstore.readers.execution_trace" in loaded
+    others = ("kineto", "flight_recorder", "chakra_trace")
+    assert not {f"graphstore.readers.{name}" for name in others} & set(loaded)
+    assert not {"pandas", "pyarrow", "scipy", "google.protobuf"} & set(loaded)
 
 
 def zeros(file: Path) -> None:

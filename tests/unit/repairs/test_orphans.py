@@ -279,6 +279,27 @@ def test_two_absent_ids_cannot_be_one_span() -> None:
     assert found[30] == ("enclosing_op", 4)
 
 
+def test_each_absent_id_gets_the_span_its_own_children_share() -> None:
+    """Children of two absent ids lie mixed in the file; which are recorded stays as it was."""
+    spans = [kineto_only("ProfilerStep#1", 90, 900), kineto_only("ProfilerStep#2", 1000, 1900)]
+    mixed = [
+        Op(10 * n + absent, "op", absent, (1000 * absent + 95 + n, 1000 * absent + 96 + n))
+        for n in range(3, 6)
+        for absent in (1, 0)
+    ]
+    ops = rank_of([*mixed, *spans])
+    recorded = ops.recorded.tolist()
+
+    found = restorable_spans(ops, orphans_of(ops))
+    planned(ops)
+
+    assert [(restored.absent_id, restored.span, restored.children) for restored in found] == [
+        (0, 6, 3),
+        (1, 7, 3),
+    ]
+    assert ops.recorded.tolist() == recorded
+
+
 def test_an_orphan_is_never_hung_below_its_own_descendant() -> None:
     """A wrongly recorded parent can put the encloser inside the orphan's tree: it is passed over."""
     ops = rank_of(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphstore.link.matching import JobMatching, RankDump, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching, RankDump
 from tests.data.flight import Row, call, dump, gloo, waiting
 
 WORLD = {"0": [0, 1, 2]}

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphstore.link.matching import Cause, JobMatching, match_dumps
-from graphstore.link.matching.model import Group
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import Cause, Group, JobMatching
 from graphstore.link.matching.roles import role_of
 from tests.data.flight import Row, call, dump, recv, send, waiting
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from graphstore.link.matching import Group
 from graphstore.link.matching.edges import (
     COMPLETE,
     COUNTERS,
@@ -17,6 +16,7 @@ from graphstore.link.matching.edges import (
     Side,
     settle,
 )
+from graphstore.link.matching.model import Group
 from graphstore.link.matching.reduce import DONE, UNDONE
 
 GROUP = Group("0", "default_pg", (0, 1), (0, 1), "pg_config", True)

@@ -9,7 +9,8 @@ import numpy as np
 import orjson
 import pytest
 
-from graphstore.link.matching import flight_dumps, reduce_dump, reduce_records, reduced_dumps
+from graphstore.link.matching.file_dumps import flight_dumps, reduce_records, reduced_dumps
+from graphstore.link.matching.reduce import reduce_dump
 from graphstore.link.matching.signatures import Signature
 from graphstore.model.records import FileRecords
 from graphstore.readers.transfer import receive_message, receive_records, send_records

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphstore.link.matching import RankDump, match_dumps
 from graphstore.link.matching.groups import Groups, find_groups, prove_size
-from graphstore.link.matching.model import Group
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import Group, RankDump
 from graphstore.link.matching.reduce import reduce_dump
 from graphstore.link.matching.signatures import Signature
 from tests.data.flight import call, dump

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from graphstore.link.matching import JobMatching, match_dumps, numbered_calls, trace_dumps
+from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching
 from graphstore.model.records import RankGraph, complete, node_schema
 from tests.data.flight import Row
 

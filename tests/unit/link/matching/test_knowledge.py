@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from graphstore.link.matching import RankDump, match_dumps
 from graphstore.link.matching.knowledge import DumpFacts, dump_facts
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import RankDump
 from graphstore.link.matching.reduce import reduce_dump
 from tests.data.flight import call, dump, gloo, recv, send, waiting
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graphstore.link.matching import Group, match_dumps
+from graphstore.link.matching.matching import match_dumps
 from graphstore.link.matching.messages import (
     behind,
     call_text,
@@ -11,6 +11,7 @@ from graphstore.link.matching.messages import (
     ranks_text,
     undecided,
 )
+from graphstore.link.matching.model import Group
 from graphstore.link.matching.reduce import signature_of
 from tests.data.flight import call, dump
 

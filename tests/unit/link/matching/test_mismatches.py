@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphstore.link.matching import match_dumps
 from graphstore.link.matching.agreement import Members, judge
+from graphstore.link.matching.matching import match_dumps
 from graphstore.link.matching.mismatches import content_text
 from graphstore.link.matching.reduce import signature_of
 from tests.data.flight import Row, call, dump

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from graphstore.link.matching import JobMatching, RankDump, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching, RankDump
 from tests.data.flight import Row, call, closing, dump, recv, send
 
 PAIR = {"0": [0, 1]}

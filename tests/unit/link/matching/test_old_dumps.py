@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from graphstore.link.matching import RankDump, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import RankDump
 from tests.data.flight import Row, call, dump, recv, send
 
 

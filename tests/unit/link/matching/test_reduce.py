@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphstore.link.matching import RankDump
+from graphstore.link.matching.model import RankDump
 from graphstore.link.matching.reduce import ABSENT, DONE, UNDONE, UNKNOWN, reduce_dump
 from graphstore.model.records import empty
 from tests.data.flight import START_NS, call, dump, gloo, send

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graphstore.link.matching import match_dumps
+from graphstore.link.matching.matching import match_dumps
 from tests.data.flight import call, dump, gloo, recv, send, waiting
 
 TRIO = {"0": [0, 1, 2]}

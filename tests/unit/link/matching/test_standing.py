@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphstore.link.matching import Cause, JobMatching, RankDump, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import Cause, JobMatching, RankDump
 from tests.data.flight import Row, call, dump, gloo, recv, send, waiting
 
 TRIO = {"0": [0, 1, 2], "1": [1, 2]}

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphstore.link.matching import RankDump, match_dumps
 from graphstore.link.matching.groups import find_groups
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import RankDump
 from graphstore.link.matching.reduce import reduce_dump
 from graphstore.link.matching.status import Status, read_status
 from tests.data.flight import Row, call, closing, dump, gloo, send

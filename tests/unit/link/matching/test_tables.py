@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graphstore.link.matching import match_dumps
+from graphstore.link.matching.matching import match_dumps
 from graphstore.link.matching.tables import COLLECTIVES, COUNTERS, P2P, PAIRS
 from tests.data.flight import call, dump, recv, send, waiting
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphstore.link.matching import JobMatching, RankDump, match_dumps
+from graphstore.link.matching.matching import match_dumps
+from graphstore.link.matching.model import JobMatching, RankDump
 from tests.data.flight import call, closing, dump, recv, send, waiting
 
 TRIO = {"0": [0, 1, 2], "1": [0, 1], "2": [1, 2]}

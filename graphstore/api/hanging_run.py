@@ -16,7 +16,8 @@ from graphstore import queries
 from graphstore.api.hanging import HangResult
 from graphstore.api.verbs import opened, resolve_run
 from graphstore.errors import UsageError
-from graphstore.link.matching import EVIDENCE, KEPT, group_label
+from graphstore.link.matching.evidence import EVIDENCE, KEPT
+from graphstore.link.matching.model import group_label
 from graphstore.model.ids import name_order
 from graphstore.settings import Settings
 from graphstore.store.base import Store
