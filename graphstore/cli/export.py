@@ -10,6 +10,7 @@ import typer
 from graphstore import api, settings
 from graphstore.cli import options, output, report
 from graphstore.cli.progress import progress
+from graphstore.errors import UsageError
 
 
 class Files(StrEnum):
@@ -21,13 +22,6 @@ class Files(StrEnum):
     PERFETTO = "perfetto"
     PARQUET = "parquet"
     CSV = "csv"
-
-
-OTHER_TOOLS = {
-    Files.JSON: api.export_json,
-    Files.ET_PLUS: api.export_et_plus,
-    Files.PERFETTO: api.export_timeline,
-}
 
 
 def run(
@@ -53,11 +47,11 @@ def run(
     """Write a run as files that other tools read: Chakra, merged traces, tables.
 
     Chakra: one file per rank, the communicator groups and a manifest. json: the same nodes, a JSON object
-    per rank. et-plus: the JSON that a trace linker
-    makes of execution trace and Kineto trace. perfetto: all ranks on one timeline, with arrows for launches,
-    waits and matched communication, and the findings that `check` kept. Tables: the process groups, the
-    collectives with their verdicts, each rank's calls of them, and the sends and recvs. All files or none.
-    They are made from the graph as it stands, with the repairs that were applied.
+    per rank. et-plus: the JSON that a trace linker makes of execution trace and Kineto trace. perfetto: all
+    ranks on one timeline, with arrows for launches, waits and matched communication, and the findings that
+    `check` kept. Tables: the process groups, the collectives with their verdicts, each rank's calls of them,
+    and the sends and recvs. All files or none. They are made from the graph as it stands, with the repairs
+    that were applied.
     """
     where = settings.load(store)
     if files is Files.CHAKRA:
@@ -66,9 +60,18 @@ def run(
         report.show_manifest(manifest, summary)
         report.say_export(manifest, out, quiet)
         return 0
-    if files in OTHER_TOOLS:
+    if target is not options.Target.CHAKRA or pieces is not options.PieceForm.EXACT:
+        raise UsageError(
+            "--target and --pieces say how Chakra files are written: they go with --format chakra"
+        )
+    if files not in (Files.PARQUET, Files.CSV):
+        write = {
+            Files.JSON: api.export_json,
+            Files.ET_PLUS: api.export_et_plus,
+            Files.PERFETTO: api.export_timeline,
+        }[files]
         with progress(quiet) as bars:
-            written = OTHER_TOOLS[files](run, out, where, progress=bars)
+            written = write(run, out, where, progress=bars)
         report.show_files(written, summary)
         report.say_files(written, out, quiet)
         return 0
