@@ -91,6 +91,8 @@ def test_read_back_it_makes_the_same_graph(
     store, _ = there_and_back(data_dir / name, tmp_path)
 
     assert tuple(same(store, statement) for statement in (HOST_OPS, KERNELS, CALLS, WAITS)) == counts
+    there, back = (run["origin_ns"] for run in store.runs())
+    assert there == back, "absolute times stay, too"
 
     store.close()
 
