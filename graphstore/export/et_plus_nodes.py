@@ -50,6 +50,7 @@ class MergedColumns:
     kernels: pl.DataFrame  # time/show_kernel_spans
     calls: Ints  # keys of runtime calls
     edges: pl.DataFrame
+    waits: pl.DataFrame  # source, target, rule: SYNC
     comm: pl.DataFrame  # communication/show_call_columns
     comm_ops: pl.DataFrame  # communication/show_call_ops
 
@@ -80,6 +81,7 @@ def read_merged(store: Store, run: str, keys: RankKeys) -> MergedColumns:
         .sort("uid")["uid"]
         .to_numpy(),
         edges=read_edges(store, run, keys),
+        waits=read_pages(store, run, "structure/show_sync_columns", keys),
         comm=read_lists(store, run, "communication/show_call_columns", rank=keys.rank).sort("uid"),
         comm_ops=read_lists(store, run, "communication/show_call_ops", rank=keys.rank),
     )
@@ -159,7 +161,10 @@ def _ids(recorded: Ints, parents: Ints) -> tuple[Ints, int]:
 
 
 def _parent_ids(columns: MergedColumns, ids: Ints, parent: Ints, recorded: Ints) -> Ints:
-    """Return the id of each parent: present, or absent but named; a process root's own; else none."""
+    """Return the id of each parent: present, or absent but named; a process root's own; else none.
+
+    A span of Kineto alone that nothing encloses stands below the process root: the format has one tree.
+    """
     named = pick(ids, parent, NONE)
     alone = parent == NONE
     # A parent that is there but hangs on no edge was taken away by a repair.
@@ -168,6 +173,10 @@ def _parent_ids(columns: MergedColumns, ids: Ints, parent: Ints, recorded: Ints)
     roots = columns.host["name"].is_in(PROCESS_ROOTS).to_numpy()
     own = np.append(roots, np.zeros(len(ids) - len(roots), np.bool_)) & (named == NONE)
     named[own] = ids[own]
+    lone = np.zeros(len(ids), np.bool_)
+    lone[: len(roots)] = (columns.host["node_id"] == NONE).to_numpy() & (named[: len(roots)] == NONE)
+    if own.any():
+        named[lone] = ids[np.flatnonzero(own)[0]]
     return named
 
 
@@ -194,24 +203,19 @@ def _thread_numbers(columns: MergedColumns) -> Ints:
 
 
 def _add_waits(rank: MergedRank) -> None:
-    """Add what SYNC edges say of whole ops; what the format can't say is counted.
+    """Add the recorded waits; one that comes from or leads to what is no node here is counted.
 
-    A sync_dep is read as order of whole ops, so a wait that ends inside of the op that waits is none.
+    Waits that were found from times (their rule has a point) are found again when the file is read.
     """
-    edges = rank.columns.edges.filter(pl.col("edge_type") == "SYNC")
+    found = rank.columns.waits["rule"].str.contains(".", literal=True)
+    rank.notes["wait found from times, left for who reads the file to find"] += int(found.sum())
+    edges = rank.columns.waits.filter(~found)
     source, target = (_places(rank.columns, edges[end].to_numpy()) for end in ("source", "target"))
     inside = (source != NONE) & (target != NONE)
-    start = np.concatenate(
-        [rank.columns.host["start_ns"].to_numpy(), rank.columns.kernels["start_ns"].to_numpy()]
-    )
-    whole = inside.copy()
-    whole[inside] = start[source[inside]] <= start[target[inside]]
-    rank.notes["wait that ends inside of the op that waits"] += int((inside & ~whole).sum())
-    rank.notes["wait of or for what is no node of the format"] += int((~inside).sum())
-    inside = whole
     pairs = zip(target[inside].tolist(), rank.ids[source[inside]].tolist(), strict=True)
     for waiting, awaited in sorted(pairs):
         rank.waits.setdefault(waiting, []).append(awaited)
+    rank.notes["wait of or for what is no node of the format"] += int((~inside).sum())
 
 
 def _calls(columns: MergedColumns) -> dict[int, Attributes]:

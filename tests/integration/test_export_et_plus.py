@@ -44,7 +44,7 @@ RETURN c.rank AS rank, h.node_id AS op, c.collective_kind AS kind, c.op_name AS 
   c.group AS group_key, c.peer AS peer, c.tag AS tag, c.root_rank AS root ORDER BY rank, op
 """
 WAITS = """
-MATCH (a:Op)-[r:SYNC]->(b:Op) WHERE a.run = $run
+MATCH (a:Op)-[r:SYNC]->(b:Op) WHERE a.run = $run AND NOT r.rule CONTAINS '.'
 RETURN a.rank AS rank, a.name AS awaited, b.name AS waiting, r.rule AS rule ORDER BY rank, awaited, waiting
 """
 
