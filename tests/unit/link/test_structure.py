@@ -40,4 +40,11 @@ def test_a_rank_has_the_host_and_device_of_the_file_that_tells() -> None:
     """Execution traces know neither."""
     graph = link_rank(1, [et_file(roots()), kineto_file(host="node-a", device_name="GPU")])
 
-    assert rank_row(graph) == {"name": "rank 1", "rank": 1, "host": "node-a", "device_name": "GPU"}
+    assert rank_row(graph) == {
+        "name": "rank 1",
+        "rank": 1,
+        "host": "node-a",
+        "device_name": "GPU",
+        "waits_against_times": None,
+        "waits_against_times_by_rule": None,
+    }
