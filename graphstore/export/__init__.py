@@ -22,7 +22,7 @@ from graphstore.export.comm_groups import GROUP_FILE, group_file, groups_of
 from graphstore.export.et_plus import export_et_plus
 from graphstore.export.facts import facts_of_run
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
-from graphstore.export.rank_file import RunToWrite, Watch, calls_of, nodes_of, write_rank
+from graphstore.export.rank_file import RunToWrite, Watch, calls_of, ops_of, write_rank
 from graphstore.export.rank_nodes import Form
 from graphstore.export.simulator import check_for_simulator
 from graphstore.export.tables import TableForm, export_tables
@@ -71,7 +71,7 @@ def export_run(
     `out` was changed.
     """
     facts = facts_of_run(store, run)
-    ranks = [keys for keys in read_keys(store, run) if nodes_of(keys)]
+    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
     if not ranks:
         raise UsageError(
             f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
@@ -83,7 +83,7 @@ def export_run(
         calls = [call for keys in ranks for call in calls_of(given, keys)]
         members = {key: own for key, own in groups.members_by_key.items() if own}
         given = replace(given, plan=plan(calls, [keys.rank for keys in ranks], members))
-    watch = Watch(progress, sum(nodes_of(keys) for keys in ranks))
+    watch = Watch(progress, sum(ops_of(keys) for keys in ranks))
     names = {keys.rank: f"{run}.{keys.rank}.et" for keys in ranks}
     with staged(out) as stage:
         (stage / GROUP_FILE).write_bytes(group_file(given.group_members()))

@@ -49,6 +49,7 @@ TIME_NAMES = {
 ON_CPU = (FIRST, REST, GAP_TIME)
 Details = Callable[[Ints], pl.DataFrame]
 Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,15 @@ def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
             if number in rank.communications:
                 _fill_communication(node, rank.communications[number])
             yield node
+
+
+def graph_of(nodes: Fitted) -> tuple[Ids, tuple[Ids, Ids], tuple[Ids, Ids]]:
+    """Return the ids written, and how many deps each node has and which: ctrl, then data."""
+    named = nodes.ctrl != NONE
+    ids = np.arange(len(named)) + FIRST_ID
+    ctrl = named.astype(np.uint64), (nodes.ctrl[named] + FIRST_ID).astype(np.uint64)
+    data = np.diff(nodes.deps.first).astype(np.uint64), (nodes.deps.ids + FIRST_ID).astype(np.uint64)
+    return ids.astype(np.uint64), ctrl, data
 
 
 def _nodes(rank: RankNodes, chunk: Ints, details: Details) -> Iterator[Node]:

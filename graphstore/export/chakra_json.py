@@ -24,7 +24,7 @@ from graphstore.export.comm_groups import groups_of
 from graphstore.export.facts import facts_of_run
 from graphstore.export.files import BUFFER_BYTES, facts_of, publish, staged
 from graphstore.export.json_text import write_document
-from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
+from graphstore.export.rank_file import RunToWrite, Watch, ops_of, write_rank
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
@@ -38,7 +38,7 @@ def export_json(store: Store, run: str, out: Path, progress: Progress | None = N
     file of `out` was changed.
     """
     facts = facts_of_run(store, run)
-    ranks = [keys for keys in read_keys(store, run) if nodes_of(keys)]
+    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
     if not ranks:
         raise UsageError(
             f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
@@ -46,7 +46,7 @@ def export_json(store: Store, run: str, out: Path, progress: Progress | None = N
         )
     groups = groups_of(read_groups(store, run))
     given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups, write=write_json)
-    watch = Watch(progress, sum(map(nodes_of, ranks)))
+    watch = Watch(progress, sum(map(ops_of, ranks)))
     files: dict[str, dict[str, Any]] = {}
     notes: Counter[str] = Counter()
     with staged(out) as stage:

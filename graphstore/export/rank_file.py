@@ -21,7 +21,7 @@ from graphstore.errors import InputError, UsageError
 from graphstore.export import manifest
 from graphstore.export.astra_nodes import for_astra_sim
 from graphstore.export.astra_plan import Call, Plan
-from graphstore.export.chakra import messages, metadata
+from graphstore.export.chakra import graph_of, messages, metadata
 from graphstore.export.chakra_copy import chakra_copy, copy_messages
 from graphstore.export.columns import read_chakra_rank, read_details, read_rank
 from graphstore.export.comm_groups import Groups
@@ -58,27 +58,28 @@ class RunToWrite:
 
 
 class Watch:
-    """Validates nodes on their way into a file, and reports how far it is."""
+    """Looks at nodes on their way into a file, and reports how far it is."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
-        """Watch over `total` nodes of all ranks together."""
+        """Watch over `total` ops of all ranks together."""
         self._progress, self._total, self._done = progress, total, 0
 
-    def over(self, nodes: Iterator[Node], validator: Validator) -> Iterator[Node]:
-        """Yield the nodes; `validator` knows them all when the last has passed."""
-        look_at, count = validator.look_at, 0
-        for count, node in enumerate(nodes, start=1):
+    def over(
+        self, nodes: Iterator[Node], look_at: Callable[[Node], None], count: int, ops: int
+    ) -> Iterator[Node]:
+        """Yield `count` nodes, made of `ops` ops; `look_at` has seen them all when the last has passed."""
+        for done, node in enumerate(nodes, start=1):
             look_at(node)
-            if self._progress and count % NODES_PER_REPORT == 0:
-                self._progress("export", self._done + count, self._total)
+            if self._progress and done % NODES_PER_REPORT == 0:
+                self._progress("export", self._done + done * ops // count, self._total)
             yield node
-        self._done += count
+        self._done += ops
         if self._progress:
             self._progress("export", self._done, self._total)
 
 
-def nodes_of(keys: RankKeys) -> int:
-    """Return how many nodes the file of a rank will have."""
+def ops_of(keys: RankKeys) -> int:
+    """Return how many ops the file of a rank is made of."""
     return _from_traces(keys) or keys.counts.get("ChakraNode", 0)
 
 
@@ -125,7 +126,9 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    given.write(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
+    validator.take_graph(*graph_of(nodes.nodes))  # the very columns that the messages are made of
+    written = watch.over(messages(nodes, details), validator.look_at_content, len(nodes.place), ops_of(keys))
+    given.write(path, chain([metadata()], written))
     notes = found.notes + Counter(changed)
     return manifest.rank_entry(keys, nodes, cut, notes, validator.type_names())
 
@@ -152,5 +155,6 @@ def _write_copy(
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
     nodes = copy_messages(copy, details, given.origin_ns)
-    given.write(path, chain([metadata()], watch.over(nodes, validator)))
+    ops = ops_of(keys)
+    given.write(path, chain([metadata()], watch.over(nodes, validator.look_at, ops, ops)))
     return manifest.copy_entry(keys, copy, validator.type_names())

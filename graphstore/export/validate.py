@@ -78,15 +78,27 @@ class Validator:
 
     def look_at(self, node: Node) -> None:
         """Take in one node."""
-        ctrl, data, kind = node.ctrl_deps[:], node.data_deps[:], node.type
+        ctrl, data = node.ctrl_deps[:], node.data_deps[:]
         self.ids.append(node.id)
         self.ctrl.sizes.append(len(ctrl))
         self.ctrl.ids.fromlist(ctrl)
         self.data.sizes.append(len(data))
         self.data.ids.fromlist(data)
+        self.look_at_content(node)
+
+    def look_at_content(self, node: Node) -> None:
+        """Take in what a node is, of one whose id and deps were taken in as columns."""
+        kind = node.type
         self.types[kind] += 1
         if kind != NodeType.COMP_NODE:
             _look_at_type(node, self, self.groups)
+
+    def take_graph(self, ids: Ids, ctrl: tuple[Ids, Ids], data: tuple[Ids, Ids]) -> None:
+        """Take in ids and deps of many nodes at once; deps as how many each node has, and which."""
+        self.ids.frombytes(ids.tobytes())
+        for deps, (sizes, named) in ((self.ctrl, ctrl), (self.data, data)):
+            deps.sizes.frombytes(sizes.tobytes())
+            deps.ids.frombytes(named.tobytes())
 
     def type_names(self) -> Counter[str]:
         """Return how many nodes of each type were taken in, by the name of the type."""
