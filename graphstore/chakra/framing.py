@@ -8,6 +8,7 @@ damage (a length that cannot be). What the messages mean is the reader's and the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import BinaryIO
 
 from google.protobuf.message import Message
@@ -19,6 +20,7 @@ MAX_VARINT32_BYTES = 5
 BLOCK_BYTES = 1 << 20
 
 
+@cache  # a file has few lengths and many messages
 def varint32(value: int) -> bytes:
     """Return `value` (0 … 2^32 - 1) in protobuf's variable-length form; ValueError outside that range."""
     if not 0 <= value < 1 << 32:
