@@ -16,7 +16,7 @@ from graphstore.export import manifest as manifests
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import group_file, groups_of
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
-from graphstore.export.rank_file import RunToWrite, Watch, nodes_of, write_rank
+from graphstore.export.rank_file import RunToWrite, Watch, ops_of, write_rank
 from graphstore.export.tables import TableForm, export_tables
 from graphstore.export.validate import Problem, validate_nodes
 from graphstore.queries.columns import read_keys
@@ -35,7 +35,7 @@ def export_run(store: Store, run: str, out: Path, progress: Progress | None = No
     `out` was changed.
     """
     facts = _facts(store, run)
-    ranks = [keys for keys in read_keys(store, run) if nodes_of(keys)]
+    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
     if not ranks:
         raise UsageError(
             f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
@@ -43,7 +43,7 @@ def export_run(store: Store, run: str, out: Path, progress: Progress | None = No
         )
     groups = groups_of(read_groups(store, run))
     given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups)
-    watch = Watch(progress, sum(nodes_of(keys) for keys in ranks))
+    watch = Watch(progress, sum(ops_of(keys) for keys in ranks))
     names = {keys.rank: f"{run}.{keys.rank}.et" for keys in ranks}
     with staged(out) as stage:
         (stage / GROUP_FILE).write_bytes(group_file(groups.members()))

@@ -77,7 +77,7 @@ def pieces(columns: RankColumns) -> Pieces:
     host, kernels = columns.host, columns.kernels
     hosts, places = host_order(host), places_of(columns)
     launches = find_launches(columns, hosts, places)
-    waits = find_waits(columns, hosts, places, launches)
+    waits, left_out = find_waits(columns, hosts, places, launches)
     line = _line(host, hosts, launches, waits)
     apart = np.flatnonzero(hosts.lane == NONE)
     apart = apart[np.argsort(hosts.position[apart])]
@@ -92,7 +92,7 @@ def pieces(columns: RankColumns) -> Pieces:
     stream, streams = _streams(kernels)
     lanes = int(max(line.lane.max(initial=NONE), launches.calls.lane.max(initial=NONE))) + 1
     parent, instead = confirmed_parents(host, places)
-    edges = Edges()
+    edges = Edges(left_out=left_out)
     _add_orders(edges, nodes, stream, start, end)
     _add_launches(edges, nodes, launches)
     resumes = _add_waits(edges, nodes, waits, len(start))

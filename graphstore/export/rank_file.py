@@ -42,27 +42,29 @@ class RunToWrite:
 
 
 class Watch:
-    """Validates nodes on their way into a file, and reports how far it is."""
+    """Validates nodes on their way into a file, and reports how far it is, in ops: how many nodes a rank's
+    ops are cut into is known only when it is written.
+    """
 
     def __init__(self, progress: Progress | None, total: int) -> None:
-        """Watch over `total` nodes of all ranks together."""
+        """Watch over `total` ops of all ranks together."""
         self._progress, self._total, self._done = progress, total, 0
 
-    def over(self, nodes: Iterator[Node], validator: Validator) -> Iterator[Node]:
-        """Yield the nodes; `validator` knows them all when the last has passed."""
-        look_at, count = validator.look_at, 0
-        for count, node in enumerate(nodes, start=1):
+    def over(self, nodes: Iterator[Node], count: int, validator: Validator, keys: RankKeys) -> Iterator[Node]:
+        """Yield the `count` nodes of a rank; `validator` knows them all when the last has passed."""
+        look_at, ops = validator.look_at, ops_of(keys)
+        for number, node in enumerate(nodes, start=1):
             look_at(node)
-            if self._progress and count % NODES_PER_REPORT == 0:
-                self._progress("export", self._done + count, self._total)
+            if self._progress and number % NODES_PER_REPORT == 0:
+                self._progress("export", self._done + ops * number // count, self._total)
             yield node
-        self._done += count
+        self._done += ops
         if self._progress:
             self._progress("export", self._done, self._total)
 
 
-def nodes_of(keys: RankKeys) -> int:
-    """Return how many nodes the file of a rank will have."""
+def ops_of(keys: RankKeys) -> int:
+    """Return how many ops of a rank become nodes of its file."""
     return _from_traces(keys) or keys.counts.get("ChakraNode", 0)
 
 
@@ -101,7 +103,8 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    write_et(path, chain([metadata()], watch.over(messages(nodes, details), validator)))
+    watched = watch.over(messages(nodes, details), len(nodes.place), validator, keys)
+    write_et(path, chain([metadata()], watched))
     return manifest.rank_entry(keys, nodes, cut, found.notes, validator.type_names())
 
 
@@ -115,5 +118,5 @@ def _write_copy(
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
     nodes = copy_messages(copy, details, given.origin_ns)
-    write_et(path, chain([metadata()], watch.over(nodes, validator)))
+    write_et(path, chain([metadata()], watch.over(nodes, len(copy.order), validator, keys)))
     return manifest.copy_entry(keys, copy, validator.type_names())

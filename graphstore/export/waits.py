@@ -8,6 +8,7 @@ A recorded edge whose source ends while its target runs is waited for inside the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from graphstore.export.places import Places, ends_of, places_in
 from graphstore.export.timeline import started
 
 CALL_TO_WORKER = "call to its worker"
+NO_NODE = "edge to or from a record that is no node of its own"
 # A source is a device op, a piece of a lane that ends at a time, or a host op on no lane; a target a device
 # op, a host op (its first piece), or the piece of a lane that starts at a time. `idle_from`: the lane waited
 # from then (NEVER: from the cut before) to `target_time`; null where it did not. `wakes`: the gap before the
@@ -60,9 +62,11 @@ class _Rank:
         return places_in(self.places.host, uid)
 
 
-def find_waits(columns: RankColumns, hosts: HostOrder, places: Places, launches: Launches) -> pl.DataFrame:
-    """Return every wait of a rank; columns as SCHEMA says, host ops by place, device ops by their own
-    number.
+def find_waits(
+    columns: RankColumns, hosts: HostOrder, places: Places, launches: Launches
+) -> tuple[pl.DataFrame, Counter[str]]:
+    """Return every wait of a rank, and why edges are left out; columns as SCHEMA says, host ops by place,
+    device ops by their own number.
     """
     host, kernels = columns.host, columns.kernels
     begin, device_start = started(hosts), kernels["start_ns"].to_numpy()
@@ -77,8 +81,8 @@ def find_waits(columns: RankColumns, hosts: HostOrder, places: Places, launches:
         device_start + np.maximum(kernels["duration_ns"].to_numpy(), 0),
     )
     rows = {rule: part for (rule,), part in columns.waits.partition_by("rule", as_dict=True).items()}
-    parts = [pl.DataFrame(schema=SCHEMA)]
     handed_over = _of_family(rows, "hand_over")
+    parts = [pl.DataFrame(schema=SCHEMA), _recorded(rank, "DATA", *ends_of(columns, "DATA"))]
     for rule in sorted(rows):
         source, target = rows[rule]["source"].to_numpy(), rows[rule]["target"].to_numpy()
         family = rule.partition(".")[0]
@@ -92,9 +96,9 @@ def find_waits(columns: RankColumns, hosts: HostOrder, places: Places, launches:
             parts.append(_resumed(rank, rule, source, target))
         else:
             parts.append(_recorded(rank, rule or "SYNC", source, target))
-    parts.append(_recorded(rank, "DATA", *ends_of(columns, "DATA")))
-    parts.append(_workers(rank, columns.call_ops))
-    return pl.concat(parts)
+    given = columns.waits.height + len(ends_of(columns, "DATA")[0])
+    left_out = Counter({NO_NODE: given - sum(part.height for part in parts)})
+    return pl.concat([*parts, _workers(rank, columns.call_ops)]), left_out
 
 
 def _of_family(rows: Mapping[str, pl.DataFrame], family: str) -> pl.DataFrame:
