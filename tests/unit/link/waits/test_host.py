@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.data.builders import Row
@@ -9,12 +11,17 @@ from tests.unit.link.waits.ranks import Wait, call, found, kernel, launch, linke
 
 
 def blocked(
-    name: str, start: float = 50, end: float = 300, correlation: int | None = 9, **more: list[Row]
+    name: str,
+    start: float = 50,
+    end: float = 300,
+    calls: Sequence[Row] = (),
+    kernels: Sequence[Row] = (),
+    syncs: Sequence[Row] = (),
 ) -> list[Wait]:
-    """Return what a call waits for: a runs 10-100 on stream 7, b 20-250 on stream 8, both launched before."""
-    calls = [launch(1, 0), launch(2, 10), call(name, start, end, correlation)]
-    kernels = [kernel(1, 10, 100, "a"), kernel(2, 20, 250, "b", 8), *more.get("kernels", [])]
-    return waits([], [*calls, *more.get("calls", [])], kernels, more.get("syncs", []), family="host_wait")
+    """Return what call 9 waits for: a runs 10-100 on stream 7, b 20-250 on stream 8, both launched before."""
+    every = [launch(1, 0), launch(2, 10), call(name, start, end, 9), *calls]
+    device = [kernel(1, 10, 100, "a"), kernel(2, 20, 250, "b", 8), *kernels]
+    return waits([], every, device, syncs, family="host_wait")
 
 
 @pytest.mark.parametrize("name", ["cudaDeviceSynchronize", "cuCtxSynchronize", "hipDeviceSynchronize"])
@@ -37,9 +44,11 @@ def test_a_device_synchronisation_waits_for_work_from_before_the_window() -> Non
 
 def test_a_device_synchronisation_does_not_wait_for_what_is_launched_later() -> None:
     """d, launched by another thread meanwhile, is not its business."""
-    later = {"calls": [launch(3, 60, thread=2)], "kernels": [kernel(3, 100, 200, "d")]}
+    later = blocked(
+        "cudaDeviceSynchronize", calls=[launch(3, 60, thread=2)], kernels=[kernel(3, 100, 200, "d")]
+    )
 
-    assert [awaited for awaited, _, _ in blocked("cudaDeviceSynchronize", **later)] == ["a", "b"]
+    assert [awaited for awaited, _, _ in later] == ["a", "b"]
 
 
 def test_freeing_memory_waits_for_what_ends_inside_the_call() -> None:
@@ -67,21 +76,23 @@ def test_a_recorded_stream_synchronisation_names_the_stream() -> None:
 def test_a_recorded_event_synchronisation_waits_for_what_was_launched_before_the_record() -> None:
     """c was launched on the same stream after the record; the call did not wait for it."""
     told = {"wait_on_stream": 7, "wait_on_record_correlation": 5}
-    more = {
-        "calls": [call("cudaEventRecord", 20, 22, 5), launch(3, 30)],
-        "kernels": [kernel(3, 100, 280, "c")],
-        "syncs": [sync("Event Sync", 9, **told)],
-    }
 
-    assert blocked("cudaEventSynchronize", **more) == [("a", "cudaEventSynchronize@50", "host_wait.recorded")]
+    awaited = blocked(
+        "cudaEventSynchronize",
+        calls=[call("cudaEventRecord", 20, 22, 5), launch(3, 30)],
+        kernels=[kernel(3, 100, 280, "c")],
+        syncs=[sync("Event Sync", 9, **told)],
+    )
+
+    assert awaited == [("a", "cudaEventSynchronize@50", "host_wait.recorded")]
 
 
 def test_a_query_never_blocks() -> None:
     """Kineto writes an Event Sync for cudaEventQuery, too."""
     told = {"wait_on_stream": 7, "wait_on_record_correlation": 5}
-    more = {"calls": [call("cudaEventRecord", 20, 22, 5)], "syncs": [sync("Event Sync", 9, **told)]}
+    record, event = call("cudaEventRecord", 20, 22, 5), sync("Event Sync", 9, **told)
 
-    assert blocked("cudaEventQuery", **more) == []
+    assert blocked("cudaEventQuery", calls=[record], syncs=[event]) == []
 
 
 def test_a_stream_synchronisation_without_a_record_is_for_the_stream_of_the_last_launch() -> None:
@@ -109,11 +120,11 @@ def test_a_stream_synchronisation_whose_stream_does_not_end_inside_is_told_by_ti
 
 def test_of_the_stream_that_runs_on_nothing_was_awaited() -> None:
     """c ends inside on the stream of b, which runs on: the call was for another stream, so for a."""
-    more = {"calls": [launch(3, 5)], "kernels": [kernel(3, 15, 110, "c", 8)]}
+    c = kernel(3, 15, 110, "c", 8)
 
-    assert blocked("cudaStreamSynchronize", end=120, **more) == [
-        ("a", "cudaStreamSynchronize@50", "host_wait.timing")
-    ]
+    awaited = blocked("cudaStreamSynchronize", end=120, calls=[launch(3, 5)], kernels=[c])
+
+    assert awaited == [("a", "cudaStreamSynchronize@50", "host_wait.timing")]
 
 
 def test_an_event_synchronisation_without_a_record_waits_for_what_ends_last_inside() -> None:
@@ -128,9 +139,11 @@ def test_an_event_synchronisation_inside_which_nothing_ends_did_not_wait() -> No
 
 def test_what_is_launched_inside_a_call_is_not_awaited_by_it() -> None:
     """c, launched by another thread while the call waits, ends last inside it: b is meant."""
-    more = {"calls": [launch(3, 60, thread=2)], "kernels": [kernel(3, 260, 280, "c", 9)]}
+    c = kernel(3, 260, 280, "c", 9)
 
-    assert blocked("cudaEventSynchronize", **more) == [("b", "cudaEventSynchronize@50", "host_wait.timing")]
+    awaited = blocked("cudaEventSynchronize", calls=[launch(3, 60, thread=2)], kernels=[c])
+
+    assert awaited == [("b", "cudaEventSynchronize@50", "host_wait.timing")]
 
 
 @pytest.mark.parametrize("name", ["cudaMemcpyAsync", "hipMemcpyWithStream"])
