@@ -32,21 +32,21 @@ def op(uid: int, name: str = "aten::add", **columns: int) -> dict[str, Any]:
     return {"uid": uid, "name": name} | columns
 
 
-def timed(uid: int, start: int, end: int, name: str = "aten::add", **columns: int) -> dict[str, Any]:
+def timed(uid: int, start: float, end: float, name: str = "aten::add", **columns: int) -> dict[str, Any]:
     """Return a host op of thread 1 of process 1, unless told otherwise."""
     times = {"start_ns": start, "duration_ns": end - start, "process": 1, "thread": 1}
     return {"uid": uid, "name": name, "node_id": uid} | times | columns
 
 
 def kernel(
-    uid: int, start: int, end: int, stream: int = 7, name: str = "gemm", **columns: Any
+    uid: int, start: float, end: float, stream: int = 7, name: str = "gemm", **columns: Any
 ) -> dict[str, Any]:
     """Return a device op on device 0."""
     times = {"start_ns": start, "duration_ns": end - start, "device": 0, "stream": stream}
     return {"uid": uid, "name": name, "device_kind": "kernel"} | times | columns
 
 
-def call(uid: int, start: int, end: int, thread: int = 1) -> dict[str, Any]:
+def call(uid: int, start: float, end: float, thread: int = 1) -> dict[str, Any]:
     """Return a runtime call of a thread of process 1."""
     return {"uid": uid, "start_ns": start, "duration_ns": end - start, "process": 1, "thread": thread}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,4 +109,4 @@ def test_every_reader_keeps_deps_and_slots(graph: tuple[list[int], list[int], li
     for value in {value for value in slots if value >= 0}:
         mine = np.flatnonzero(slot == value)
         spans = sorted(zip(held[mine].tolist(), (held + duration)[mine].tolist(), strict=True))
-        assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+        assert all(one[1] <= other[0] for one, other in pairwise(spans))

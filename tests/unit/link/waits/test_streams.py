@@ -103,7 +103,7 @@ def test_a_wait_in_a_collective_that_the_times_refute_is_left_out_and_counted() 
 
 
 def after_a_collective(nccl_end: float, wait_op: str, waiter: int = 1) -> tuple[list[Row], ...]:
-    """Return a collective, a wait behind it in `wait_op`, and what stream 7 runs next (`waiter` launched it)."""
+    """Return a collective, a wait behind it in `wait_op`, and what stream 7 runs next, of thread `waiter`."""
     ops = [
         op("aten::mm", 0, 10),
         op("record_param_comms", 20, 60),
