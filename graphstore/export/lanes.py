@@ -50,10 +50,13 @@ class Lanes:
         return Lanes(self.lane[of], start, end, self.owner[of], self.opens[of] & ~is_cut)
 
     def without(self, lane: Ints, begins: Ints, ends: Ints) -> Lanes:
-        """Return the pieces without those that lie in these waits; a wait that begins NEVER is one piece."""
-        last = self.ending(lane, ends)
-        known = last != NONE
-        known[known] = self.end[last[known]] == ends[known]
+        """Return the pieces without those that lie in these waits; a wait that begins NEVER is one piece.
+
+        An op of no length that stands where a wait ends is not part of it.
+        """
+        last = self._until(lane, ends, self.start, "left") - 1
+        known = last >= 0
+        known[known] = (self.lane[last[known]] == lane[known]) & (self.end[last[known]] == ends[known])
         last, lane, begins = last[known], lane[known], begins[known]
         first = np.where(begins == NEVER, last, self.starting(lane, begins))
         gone = np.zeros(len(self.lane), np.bool_)

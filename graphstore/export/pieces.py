@@ -79,7 +79,7 @@ def pieces(columns: RankColumns) -> Pieces:
     hosts, places = host_order(host), places_of(columns)
     launches = find_launches(columns, hosts, places)
     parent, instead = confirmed_parents(host, places)
-    waits = find_waits(columns, hosts, places, launches, parent)
+    waits, left_out = find_waits(columns, hosts, places, launches, parent)
     line = _line(host, hosts, launches, waits)
     apart = np.flatnonzero(hosts.lane == NONE)
     apart = apart[np.argsort(hosts.position[apart])]
@@ -93,7 +93,7 @@ def pieces(columns: RankColumns) -> Pieces:
     start, end, timed = _times(host, kernels, started(hosts), apart, owner, line)
     stream, streams = _streams(kernels)
     lanes = int(max(line.lane.max(initial=NONE), launches.calls.lane.max(initial=NONE))) + 1
-    edges = Edges()
+    edges = Edges(left_out=left_out)
     _add_orders(edges, nodes, stream, start, end)
     _add_launches(edges, nodes, launches)
     resumes = _add_waits(edges, nodes, waits, len(start))

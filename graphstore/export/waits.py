@@ -8,6 +8,7 @@ A recorded edge whose source ends while its target runs is waited for inside the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from graphstore.export.order import NEVER, NONE, HostOrder, Ints
 from graphstore.export.places import Places, ends_of, places_in
 
 CALL_TO_WORKER, OTHER_THREAD = "call to its worker", "call of another thread"
+NO_NODE = "edge to or from a record that is no node of its own"
 # A source is a device op, a piece of a lane that ends at a time, or a host op on no lane; a target a device
 # op, a host op (its first piece), or the piece of a lane that starts at a time. `idle_from`: the lane waited
 # from then (NEVER: from the cut before) to `target_time`; null where it did not. `wakes`: the gap before the
@@ -62,9 +64,9 @@ class _Rank:
 
 def find_waits(
     columns: RankColumns, hosts: HostOrder, places: Places, launches: Launches, parent: Ints
-) -> pl.DataFrame:
-    """Return every wait of a rank; columns as SCHEMA says, host ops by place, device ops by their own
-    number.
+) -> tuple[pl.DataFrame, Counter[str]]:
+    """Return every wait of a rank, and why edges are left out; columns as SCHEMA says, host ops by place,
+    device ops by their own number.
     """
     host, kernels = columns.host, columns.kernels
     begin, device_start = started(hosts), kernels["start_ns"].to_numpy()
@@ -79,8 +81,8 @@ def find_waits(
         device_start + np.maximum(kernels["duration_ns"].to_numpy(), 0),
     )
     rows = {rule: part for (rule,), part in columns.waits.partition_by("rule", as_dict=True).items()}
-    parts = [pl.DataFrame(schema=SCHEMA)]  # the stronger rule first: of two for one pair, the first stands
     handed_over = _of_family(rows, "hand_over")
+    parts = [pl.DataFrame(schema=SCHEMA)]
     for rule in sorted(rows):
         source, target = rows[rule]["source"].to_numpy(), rows[rule]["target"].to_numpy()
         family = rule.partition(".")[0]
@@ -94,10 +96,14 @@ def find_waits(
             parts.append(_resumed(rank, rule, source, target))
         else:
             parts.append(_recorded(rank, rule or "SYNC", source, target))
-    parts.append(_workers(rank, columns.call_ops))
-    parts.append(_other_threads(rank, parent, parts[-1]["target_op"].to_numpy()))
-    parts.append(_recorded(rank, "DATA", *_between_threads(rank, *ends_of(columns, "DATA"))))
-    return pl.concat(parts)
+    data = _between_threads(rank, *ends_of(columns, "DATA"))
+    flow = _recorded(rank, "DATA", *data)
+    given = columns.waits.height + len(data[0])
+    left_out = Counter({NO_NODE: given - flow.height - sum(part.height for part in parts)})
+    workers = _workers(rank, columns.call_ops)
+    others = _other_threads(rank, parent, workers["target_op"].to_numpy())
+    # The stronger rule first: of two for one pair the first stands.
+    return pl.concat([*parts, workers, others, flow]), left_out
 
 
 def _between_threads(rank: _Rank, source: Ints, target: Ints) -> tuple[Ints, Ints]:

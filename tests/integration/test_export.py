@@ -64,7 +64,11 @@ def shown(node: Node) -> tuple[Any, ...]:
 
 
 def test_a_run_becomes_a_file_a_rank_with_groups_and_manifest(store: Store, tmp_path: Path) -> None:
-    """Order, launches and streams are data deps; the NCCL kernel is the communication."""
+    """Order, launches and streams are data deps; the NCCL kernel is the communication.
+
+    Ops are cut where they launch, time between them is a gap; the kernels overlap on their stream, so the
+    first ends where the second begins.
+    """
     store.write_run(two_ranks().build())
 
     manifest = export_run(store, RUN, tmp_path / "out")
@@ -77,12 +81,15 @@ def test_a_run_becomes_a_file_a_rank_with_groups_and_manifest(store: Store, tmp_
     assert [shown(node) for node in nodes] == [
         (1, PROCESS, [], [], 0, 0),
         (2, THREAD, [1], [1], 0, 0),
-        (3, "aten::linear", [2], [2], 0, 30),
-        (4, "gemm", [3], [3], 11, 90),
-        (5, "record_param_comms", [2], [3], 40, 20),
-        (6, "ncclDevKernel_AllReduce", [5], [4, 5], 51, 90),
+        (3, "aten::linear", [2], [2], 0, 11),
+        (4, "aten::linear", [], [3], 11, 19),
+        (5, "gemm", [3], [3], 11, 40),
+        (6, "gap", [], [4], 30, 10),
+        (7, "record_param_comms", [2], [6], 40, 11),
+        (8, "record_param_comms", [], [7], 51, 9),
+        (9, "ncclDevKernel_AllReduce", [7], [5, 7], 51, 90),
     ]
-    assert [node.id for node in nodes if any(attr.name == "comm_type" for attr in node.attr)] == [6]
+    assert [node.id for node in nodes if any(attr.name == "comm_type" for attr in node.attr)] == [9]
 
 
 def test_the_manifest_counts_what_went_in_and_came_out(store: Store, tmp_path: Path) -> None:
@@ -99,13 +106,40 @@ def test_the_manifest_counts_what_went_in_and_came_out(store: Store, tmp_path: P
         "sync_events": 0,
         "communication_calls": 1,
     }
-    assert (rank["nodes"], rank["communications"]) == (6, 1)
-    assert rank["types"] == {"COMM_COLL_NODE": 1, "COMP_NODE": 5}
+    assert (rank["nodes"], rank["communications"]) == (9, 1)
+    assert rank["types"] == {"COMM_COLL_NODE": 1, "COMP_NODE": 8}
+    assert rank["pieces"] == {
+        "device op": 2,
+        "first piece of a host op": 4,
+        "further piece of a host op": 2,
+        "gap between ops of a thread": 1,
+    }
+    assert rank["deps_written"] == {
+        "call of another thread": 1,  # the thread root behind the process root, which is on no thread
+        "launch": 2,
+        "parent": 5,
+        "stream order": 1,
+        "thread order": 5,
+    }
+    assert rank["deps_left_out"] == {}
     assert rank["folded"] == {"runtime calls, in the own time of the op that made them": 2}
     assert rank["order"] == {
         "threads": {"kineto thread and start": 1},
         "streams": 1,
         "nodes_without_times": 2,
+    }
+    assert rank["replay"] == {
+        "measured_us": 141,
+        "simulated_us": 141,
+        "error": 0.0,
+        # the kernels as measured, one after the other: until 190.5 µs instead of 140.5
+        "error_without_fit": 0.355872,
+        "error_of_simple_reader": 0.0,
+        "start_error_us": {"cpu": {"p50": 0.0, "p95": 0.0}, "gpu": {"p50": 0.0, "p95": 0.0}},
+        "unexplained_us": 0.0,
+        "unexplained": 0.0,
+        "edges_chosen_by_time": 0,
+        "contradictions": 0,
     }
     for name, facts in manifest["files"].items():
         content = (tmp_path / name).read_bytes()
@@ -180,8 +214,8 @@ def test_an_unknown_run_and_one_without_ops_are_one_line(kglite_store: Store, tm
         export_run(kglite_store, RUN, tmp_path)
 
 
-def test_progress_ends_with_all_nodes_of_all_ranks(kglite_store: Store, tmp_path: Path) -> None:
-    """Whoever watches sees how far it is."""
+def test_progress_ends_with_all_ops_of_all_ranks(kglite_store: Store, tmp_path: Path) -> None:
+    """Whoever watches sees how far it is: 6 ops a rank, whatever they are cut into."""
     kglite_store.write_run(two_ranks().build())
     seen: list[tuple[str, int, int]] = []
 

@@ -76,16 +76,18 @@ def _whole_device(work: Work, found: Found) -> None:
 def _streams(work: Work, collective: Ints, recorded: set[int], found: Found) -> None:
     """A stream synchronisation without a record: the stream of the thread's last launch, else by time."""
     calls = _unrecorded(work, STREAM_CALL, recorded)
-    source = work.last_on_stream(current_streams(work, collective, calls), work.call_start[calls])
+    current = current_streams(work, collective, calls)
+    source = work.last_on_stream(current, work.call_start[calls])
     inside = source != NONE
     inside[inside] = _ends_inside(work, source[inside], calls[inside])
     found.add(LIKELY, (KERNEL, source[inside]), (CALL, calls[inside]))
-    _last_ending_inside(work, calls[~inside], found)
+    _last_ending_inside(work, calls[~inside], current[~inside], found)
 
 
 def _events(work: Work, recorded: set[int], found: Found) -> None:
     """An event synchronisation without a record: the device op that ends last inside it, if any."""
-    _last_ending_inside(work, _unrecorded(work, EVENT_CALL, recorded), found)
+    calls = _unrecorded(work, EVENT_CALL, recorded)
+    _last_ending_inside(work, calls, np.full(len(calls), NONE, np.int64), found)
 
 
 def _unrecorded(work: Work, name: str, recorded: set[int]) -> Ints:
@@ -93,16 +95,22 @@ def _unrecorded(work: Work, name: str, recorded: set[int]) -> Ints:
     return calls[~np.isin(calls, sorted(recorded))]
 
 
-def _last_ending_inside(work: Work, calls: Ints, found: Found) -> None:
-    """Add a wait for the device op, launched before each call, that ends last inside it."""
+def _last_ending_inside(work: Work, calls: Ints, not_on: Ints, found: Found) -> None:
+    """Add a wait for the device op, launched before each call, that ends last inside it.
+
+    `not_on` is per call: the stream that it did not wait for, NONE where any is possible.
+    """
     by_end = np.argsort(work.end, kind="stable")
     ends = work.end[by_end]
     low = np.searchsorted(ends, work.call_start[calls], "right")
     high = np.searchsorted(ends, work.call_end[calls] + work.slack_ns, "right")
     source, target = [], []
-    for call, first, behind in zip(calls.tolist(), low.tolist(), high.tolist(), strict=True):
+    for call, first, behind, stream in zip(
+        calls.tolist(), low.tolist(), high.tolist(), not_on.tolist(), strict=True
+    ):
         inside = by_end[first:behind]
-        inside = inside[work.launched[inside] < work.call_start[call]]
+        possible = work.launched[inside] < work.call_start[call]
+        inside = inside[possible & ((work.stream[inside] != stream) | (stream == NONE))]
         if len(inside):
             source.append(int(inside[-1]))
             target.append(call)

@@ -49,14 +49,18 @@ class Work:
     slack_ns: int
 
     def last_on_stream(self, stream: Ints, before: Ints) -> Ints:
-        """Return for each (stream, time) the last device op launched on it before, NONE where there is
-        none.
+        """Return for each (stream, time) the last device op launched on it before, NONE where there is none
+        and for a stream nobody knows.
         """
-        return last_before(self.stream, self.launched, self.start, stream, before)
+        found = last_before(self.stream, self.launched, self.start, stream, before)
+        return np.where(stream == NONE, NONE, found)
 
     def first_on_stream(self, stream: Ints, after: Ints) -> Ints:
-        """Return for each (stream, time) the first device op launched on it afterwards, NONE for none."""
-        return first_after(self.stream, self.launched, self.start, stream, after)
+        """Return for each (stream, time) the first device op launched on it afterwards, NONE for none and for
+        a stream nobody knows.
+        """
+        found = first_after(self.stream, self.launched, self.start, stream, after)
+        return np.where(stream == NONE, NONE, found)
 
 
 def work_of(

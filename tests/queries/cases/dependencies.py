@@ -59,20 +59,23 @@ def ranks_that_could_hold_a_cycle(g: GraphBuilder) -> Case:
 
 @case
 def ranks_that_hold_no_cycle(g: GraphBuilder) -> Case:
-    """A forest and launches close nothing."""
+    """A forest and launches close nothing; waits found from times fit them."""
     call = g.op("cudaLaunchKernel", g.op(THREAD, node_id=2), label="RuntimeCall")
-    g.edge("LAUNCHES", call, g.node("Kernel", "sgemm"))
+    kernel = g.node("Kernel", "sgemm")
+    g.edge("LAUNCHES", call, kernel)
+    g.edge("SYNC", kernel, call, rule="host_wait.certain")
     return Case("structure/find_possible_cycles", g.build(), [])
 
 
 @case
 def edges_as_columns(g: GraphBuilder) -> Case:
-    """The edges of one rank come as two parallel lists a type."""
+    """The recorded edges of one rank come as two parallel lists a type; waits found from times are out."""
     thread = roots(g)
     call = g.op("cudaLaunchKernel", thread, label="RuntimeCall")
     kernel = g.node("Kernel", "sgemm")
     g.edge("LAUNCHES", call, kernel)
     g.edge("SYNC", kernel, thread, rule="sync_dep")
+    g.edge("SYNC", kernel, call, rule="host_wait.certain")
     roots(g, rank=1)
     rows = [
         ("CTRL", thread - 1, thread),
@@ -104,11 +107,11 @@ def nodes_that_need_no_size(g: GraphBuilder) -> Case:
     return Case("structure/find_missing_sizes", g.build(), [])
 
 
-def _waiting(g: GraphBuilder, waits_at: int) -> tuple[int, int]:
+def _waiting(g: GraphBuilder, waits_at: int, rule: str = "sync_dep") -> tuple[int, int]:
     """Add a kernel that starts at 180 and an op that waits for it from `waits_at` on."""
     op = g.op("op", node_id=10, **timed(waits_at, 10))
     kernel = g.node("Kernel", "sgemm", node_id=21, start_ns=180, duration_ns=5)
-    g.edge("SYNC", kernel, op, rule="sync_dep")
+    g.edge("SYNC", kernel, op, rule=rule)
     return op, kernel
 
 
@@ -127,20 +130,32 @@ def a_wait_forward_in_time(g: GraphBuilder) -> Case:
 
 
 @case
+def a_wait_that_was_found_inside_of_an_op(g: GraphBuilder) -> Case:
+    """It began before what it waited for, and waited inside: nothing points back."""
+    _waiting(g, 100, "hand_back.likely")
+    return Case("structure/find_syncs_back_in_time", g.build(), [])
+
+
+@case
 def a_wait_back_in_time_with_its_ends(g: GraphBuilder) -> Case:
     """Both ends come with their ids, and what said that one waits."""
     op, kernel = _waiting(g, 100)
+    _waiting(g, 100, "hand_back.likely")  # found, not recorded
     rows = [(0, op, 10, "op", kernel, 21, "sgemm", "sync_dep", 80)]
     return Case("structure/show_syncs_back_in_time", g.build(), rows)
 
 
 @case
 def device_ops_that_are_all_leaves(g: GraphBuilder) -> Case:
-    """Three device ops of a merged trace, of a Chakra file on rank 1: none has a successor."""
+    """Three device ops of a merged trace, of a Chakra file on rank 1: none has a successor in the file.
+
+    A wait found from times is no record of a successor.
+    """
     op = g.op("op", node_id=10)
     kernels = [g.node("Kernel", "k", node_id=number) for number in (20, 21, 22)]
     for kernel in kernels:
         g.edge("CTRL", op, kernel)
+    g.edge("SYNC", kernels[0], kernels[1], rule="stream_wait.timing")
     node = g.node("ChakraNode", "gpu", node_id=1, is_cpu_op=False, rank=1)
     rows = [(0, 3, 0, kernels), (1, 1, 0, [node])]
     return Case("structure/find_gpu_leaves", g.build(), rows)
@@ -293,3 +308,38 @@ def groups_called_by_a_number(g: GraphBuilder) -> Case:
     for name in ("12", "0", "", None):
         comm(g, "COLL", pg_name=name)
     return Case("structure/find_groups_named_by_text", g.build(), [])
+
+
+@case
+def waits_that_the_times_contradict(g: GraphBuilder) -> Case:
+    """Counted at import, by rule; a rank without such waits is out."""
+    told = '{"collective_wait.likely":2}'
+    facts = {"waits_against_times": 2, "waits_against_times_by_rule": told}
+    rank = g.node("Rank", "rank 3", rank=3, **facts)
+    g.node("Rank", "rank 4", rank=4)
+    return Case("structure/find_waits_against_times", g.build(), [(3, rank, 2, told)])
+
+
+@case
+def no_waits_that_the_times_contradict(g: GraphBuilder) -> Case:
+    """Null and 0 are none."""
+    g.node("Rank", "rank 0", rank=0)
+    g.node("Rank", "rank 1", rank=1, waits_against_times=0)
+    return Case("structure/find_waits_against_times", g.build(), [])
+
+
+@case
+def waits_of_a_rank(g: GraphBuilder) -> Case:
+    """Recorded and found, by start of what waits; one inside of an op lies before the end of the other."""
+    kernel = g.node("Kernel", "sgemm", start_ns=180, duration_ns=5)
+    later = g.op("later", **timed(200, 10))
+    around = g.op("around", **timed(100, 150))
+    g.edge("SYNC", kernel, later, rule="stream_wait.recorded")
+    g.edge("SYNC", kernel, around, rule="host_wait.certain")
+    other = g.op("other", rank=1, **timed(0, 10))
+    g.edge("SYNC", other, g.op("waits there", rank=1, **timed(20, 10)), rule="sync_dep")
+    rows = [
+        (kernel, "sgemm", around, "around", "host_wait.certain", -85),
+        (kernel, "sgemm", later, "later", "stream_wait.recorded", 15),
+    ]
+    return Case("structure/show_rank_waits", g.build(), rows, {"rank": 0})

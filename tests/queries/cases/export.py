@@ -29,12 +29,13 @@ def calls_as_columns(g: GraphBuilder) -> Case:
         "size_bytes": 8,
     }
     told |= {"in_msg_nelems": 2, "out_msg_nelems": 3, "peer": 1, "tag": 5, "root_rank": 0, "source": "et"}
+    told |= {"duration_ns": 900, "wait_ns": 300}
     whole = call(g, collective_seq_id=7, **told)
     bare = g.node("CollectiveCall", "unknown")
     call(g, rank=1)
     rows = [
-        (whole, "all_reduce", "allreduce", "0[0-1]", "0", "float", 8, 2, 3, 1, 5, 0, 7, "et"),
-        (bare, "", "", "", "", "", -1, -1, -1, -1, -1, -1, -1, ""),
+        (whole, "all_reduce", "allreduce", "0[0-1]", "0", "float", 8, 2, 3, 1, 5, 0, 7, "et", 900, 300),
+        (bare, "", "", "", "", "", -1, -1, -1, -1, -1, -1, -1, "", -1, -1),
     ]
     return Case("communication/show_call_columns", g.build(), rows, {"rank": 0}, parallel=True)
 
@@ -78,11 +79,11 @@ def kernels_as_columns(g: GraphBuilder) -> Case:
 
 @case
 def launches_as_columns(g: GraphBuilder) -> Case:
-    """When and where each call began."""
+    """When, how long and where each call ran."""
     whole = g.op("cudaLaunchKernel", label="RuntimeCall", **timed(5, 2))
     bare = g.op("cudaLaunchKernel", label="RuntimeCall")
     g.op("behind", label="RuntimeCall")
-    rows = [(whole, 5, 70, 7), (bare, -1, -1, -1)]
+    rows = [(whole, 5, 2, 70, 7), (bare, -1, -1, -1, -1)]
     return Case("linking/show_launch_columns", g.build(), rows, page(whole, bare), parallel=True)
 
 

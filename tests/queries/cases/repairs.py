@@ -77,8 +77,9 @@ def _below(g: GraphBuilder, above: int, name: str, **properties: Any) -> int:
 
 @case
 def ranks_with_a_wait(g: GraphBuilder) -> Case:
-    """Rank 1 has a SYNC edge; rank 0 is a plain forest."""
+    """Rank 1 has a recorded SYNC edge; rank 0 is a forest in which one was found from times."""
     tree(g)
+    g.edge("SYNC", g.op("c"), g.op("d"), rule="thread_start.timing")
     one, two = g.op("a", rank=1), g.op("b", rank=1)
     g.edge("SYNC", one, two, rule="sync_dep")
     return Case("structure/show_ranks_with_order", g.build(), [(1, "edges")])

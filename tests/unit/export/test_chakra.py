@@ -8,15 +8,14 @@ import pytest
 
 from graphstore.chakra.et_def_pb2 import Node, NodeType
 from graphstore.export import chakra
-from graphstore.export.chakra import RankNodes, messages
+from graphstore.export.chakra import messages
 from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
-from graphstore.export.dependencies import dependencies
-from graphstore.export.durations import start_and_duration_us
 from graphstore.export.order import Ints
+from graphstore.export.rank_nodes import rank_nodes
 from graphstore.export.validate import validate_nodes
 from graphstore.model.markers import GROUP_INIT
-from tests.unit.export.ranks import Rows, kernel, op, rank_of, table, timed
+from tests.unit.export.ranks import Rows, call, kernel, op, rank_of, table, timed
 
 GROUPS = '[{"pg_name": "0", "ranks": []}]'
 
@@ -32,8 +31,7 @@ def nodes(
         found = table("structure/show_host_op_details", rows)
         return found[[found["uid"].to_list().index(uid) for uid in uids.tolist()]]
 
-    start, duration = start_and_duration_us(columns)
-    rank = RankNodes(columns, dependencies(columns), start, duration, communications or {})
+    rank, _ = rank_nodes(columns, communications or {})
     return list(messages(rank, look_up))
 
 
@@ -64,6 +62,8 @@ def test_a_host_op_is_a_computation_on_the_cpu_with_all_that_was_recorded() -> N
         "op_schema": ("string", "aten::empty()"),
         "rf_id": ("int64", 5),
         "et_id": ("int64", 7),
+        "self_us": ("double", 3.0),
+        "total_us": ("double", 3.0),
     }
 
 
@@ -119,12 +119,67 @@ def test_an_op_made_by_a_repair_says_so() -> None:
     assert attributes(node)["synthetic"] == ("bool", True)
 
 
+def test_an_op_that_encloses_another_is_written_in_pieces() -> None:
+    """The first has what was recorded and what the op did in all; the others name its id, and no et_id."""
+    inside = timed(2, 1_000, 4_000, "aten::mm", node_id=8)
+    first, inner, rest = nodes(rank_of([timed(1, 0, 10_000, "aten::linear", node_id=7), inside]), [])
+
+    assert [(n.id, n.name, n.start_time_micros, n.duration_micros) for n in (first, inner, rest)] == [
+        (1, "aten::linear", 0, 1),
+        (2, "aten::mm", 1, 3),
+        (3, "aten::linear", 4, 6),
+    ]
+    assert attributes(first)["et_id"] == ("int64", 7)
+    assert attributes(first)["self_us"] == ("double", 7.0)
+    assert attributes(first)["total_us"] == ("double", 10.0)
+    assert attributes(rest) == {"is_cpu_op": ("bool", True), "part_of": ("int64", 1)}
+
+
+def test_time_between_ops_is_a_node_named_gap() -> None:
+    """It is Python's, so it is work of the CPU: nothing else is known of it."""
+    _, gap, _ = nodes(rank_of([timed(1, 0, 1_000), timed(2, 5_000, 6_000)]), [])
+
+    assert (gap.name, gap.type, gap.duration_micros) == ("gap", NodeType.COMP_NODE, 4)
+    assert attributes(gap) == {"is_cpu_op": ("bool", True)}
+
+
+def test_a_node_says_by_which_rule_it_waits() -> None:
+    """Orders and launches say nothing: they hold for every node."""
+    rank = rank_of(
+        [],
+        [kernel(11, 0, 5_000), kernel(12, 5_000, 9_000, stream=8), kernel(13, 9_000, 9_500, stream=8)],
+        SYNC=[(11, 12, "stream_wait.recorded")],
+    )
+
+    rules = [attributes(node).get("rule") for node in nodes(rank, []) if node.name == "gemm"]
+
+    assert rules == [None, ("string", "stream_wait.recorded"), None]
+
+
+def test_a_kernel_that_is_written_longer_keeps_its_own_duration_beside() -> None:
+    """The gap of 2 µs that its stream held it is part of its node, and `total_us` is what it took itself."""
+    begin = kernel(11, 10_000, 20_000, correlation=1)
+    rank = rank_of(
+        [timed(1, 0, 5_000)],
+        [begin, kernel(12, 22_000, 30_000)],
+        [call(21, 1_000, 2_000), call(22, 3_000, 4_000)],
+        CTRL=[(1, 21), (1, 22)],
+        LAUNCHES=[(21, 11), (22, 12)],
+    )
+
+    one, other = (node for node in nodes(rank, []) if node.name == "gemm")
+
+    assert (one.duration_micros, "total_us" in attributes(one)) == (10, False)
+    assert (other.start_time_micros, other.duration_micros) == (20, 10)
+    assert attributes(other)["total_us"] == ("double", 8.0)
+
+
 def test_ids_ascend_in_the_order_written_and_deps_name_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids begin with 1; chunks of whatever size give the same nodes."""
     rank = rank_of(
         [timed(5, 0, 90), timed(6, 10, 20), timed(4, 30, 40)],
         [kernel(11, 15, 18), kernel(12, 33, 35)],
-        [{"uid": 21, "start_ns": 11}],
+        [call(21, 11, 13)],
         CTRL=[(5, 6), (5, 4), (6, 21)],
         LAUNCHES=[(21, 11)],
     )
@@ -133,12 +188,15 @@ def test_ids_ascend_in_the_order_written_and_deps_name_them(monkeypatch: pytest.
     monkeypatch.setattr(chakra, "NODES_AT_ONCE", 2)
     in_chunks = nodes(rank, [])
 
-    assert [(n.id, list(n.ctrl_deps), list(n.data_deps)) for n in whole] == [
-        (1, [], []),
-        (2, [1], [1]),
-        (3, [2], [2]),
-        (4, [1], [2]),
-        (5, [], [3]),
+    assert [(n.name, n.id, list(n.ctrl_deps), list(n.data_deps)) for n in whole] == [
+        ("aten::add", 1, [], []),  # 5 up to 10
+        ("aten::add", 2, [1], [1]),  # 6 up to the end of its call, 13
+        ("aten::add", 3, [], [2]),  # the rest of 6
+        ("gemm", 4, [2], [2]),
+        ("aten::add", 5, [], [3]),  # 5 from 20 on
+        ("aten::add", 6, [1], [5]),  # 4
+        ("gemm", 7, [], [4]),
+        ("aten::add", 8, [], [6]),  # the rest of 5
     ]
     assert in_chunks == whole
     assert validate_nodes(whole) == []

@@ -38,13 +38,19 @@ def test_streams_are_told_by_device_and_number() -> None:
 
 def test_a_rank_has_the_host_and_device_of_the_file_that_tells() -> None:
     """Execution traces know neither."""
-    graph = link_rank(1, [et_file(roots()), kineto_file(host="node-a", device_name="GPU")])
+    row = rank_row(link_rank(1, [et_file(roots()), kineto_file(host="node-a", device_name="GPU")]))
 
-    assert rank_row(graph) == {
-        "name": "rank 1",
-        "rank": 1,
-        "host": "node-a",
-        "device_name": "GPU",
-        "waits_against_times": None,
-        "waits_against_times_by_rule": None,
-    }
+    assert (row["name"], row["rank"], row["host"], row["device_name"]) == ("rank 1", 1, "node-a", "GPU")
+
+
+def test_a_rank_tells_how_many_waits_the_times_contradict() -> None:
+    """By rule, so that a finding can name them; null where there are none."""
+    graph = link_rank(1, [et_file(roots())])
+    none = rank_row(graph)
+    graph.waits_left_out = {"collective_wait.likely": 2, "host_wait.recorded": 1}
+
+    row = rank_row(graph)
+
+    assert row["waits_against_times"] == 3
+    assert row["waits_against_times_by_rule"] == '{"collective_wait.likely":2,"host_wait.recorded":1}'
+    assert (none["waits_against_times"], none["waits_against_times_by_rule"]) == (None, None)

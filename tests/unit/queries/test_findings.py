@@ -248,7 +248,7 @@ def test_every_rule_is_tried_here() -> None:
     tried = {*SAMPLES, *FILES, "missing_parent", "cycle", "no_step_marks", "link_by_time_disagrees"}
     tried |= {"communication_fault", "communication_undecided"}
 
-    assert set(CODE_BY_RULE) - tried == {"ranks_missing", "sync_back_in_time"}
+    assert set(CODE_BY_RULE) - tried == {"ranks_missing", "sync_back_in_time", "waits_against_times"}
 
 
 def test_missing_ranks_are_named_in_short() -> None:
@@ -275,6 +275,21 @@ def test_a_wait_back_in_time_names_both_ends() -> None:
 
     assert found.message == "rank 0: 2 SYNC edges point back in time, by up to 80 µs: 10 waits for k …"
     assert found.evidence["first"] == [ends]
+
+
+def test_waits_that_the_times_contradict_are_named_by_rule() -> None:
+    """What a rule names and no edge was made of is counted, not hidden; the rank is the subject."""
+    by_rule = '{"collective_wait.likely":2,"host_wait.recorded":1}'
+    row = {"rank": 3, "subject": 5, "waits": 3, "by_rule": by_rule}
+
+    [found] = drafts("waits_against_times", [row])
+
+    assert found.message == (
+        "rank 3: 3 waits contradict the times and are left out "
+        "(collective_wait.likely 2, host_wait.recorded 1)"
+    )
+    assert found.evidence == {"waits": 3, "by_rule": {"collective_wait.likely": 2, "host_wait.recorded": 1}}
+    assert (found.count, [(s.label, s.key) for s in found.subjects]) == (3, [("Rank", 5)])
 
 
 def test_an_unmatched_pair_says_so() -> None:
