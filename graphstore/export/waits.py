@@ -101,7 +101,8 @@ def find_waits(
     given = columns.waits.height + len(data[0])
     left_out = Counter({NO_NODE: given - flow.height - sum(part.height for part in parts)})
     workers = _workers(rank, columns.call_ops)
-    others = _other_threads(rank, parent, workers["target_op"].to_numpy())
+    woken = pl.concat([*parts, workers]).filter("wakes")["target_op"].to_numpy()
+    others = _other_threads(rank, parent, woken)
     # The stronger rule first: of two for one pair the first stands.
     return pl.concat([*parts, workers, others, flow]), left_out
 
@@ -223,12 +224,13 @@ def _workers(rank: _Rank, call_ops: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([_frame(CALL_TO_WORKER, columns), _frame(CALL_TO_WORKER, untimed)])
 
 
-def _other_threads(rank: _Rank, parent: Ints, workers: Ints) -> pl.DataFrame:
-    """An op of one thread calls one of another: cut where the called one begins. Workers have their own
-    rule.
+def _other_threads(rank: _Rank, parent: Ints, woken: Ints) -> pl.DataFrame:
+    """An op of one thread calls one of another: cut where the called one begins.
+
+    Not where another rule says what woke it: the recorded parent of a worker's op can be a stale one.
     """
     child = np.flatnonzero(parent != NONE)
-    child = child[~np.isin(child, workers)]
+    child = child[~np.isin(child, woken)]
     above = parent[child]
     apart = (rank.lane[child] != rank.lane[above]) & (rank.lane[child] != NONE) & (rank.lane[above] != NONE)
     known = apart & ((rank.timed[child] & rank.timed[above]) == 1) & (rank.start[child] >= rank.start[above])

@@ -157,7 +157,7 @@ def test_a_node_says_by_which_rule_it_waits() -> None:
 
 
 def test_a_kernel_that_is_written_longer_keeps_its_own_duration_beside() -> None:
-    """The gap of 2 µs that its stream held it is part of its node, and `total_us` is what it took itself."""
+    """The gap of 2 µs that its stream held it is part of its node, and `lead_us` says so; its start is its own."""
     begin = kernel(11, 10_000, 20_000, correlation=1)
     rank = rank_of(
         [timed(1, 0, 5_000)],
@@ -169,9 +169,9 @@ def test_a_kernel_that_is_written_longer_keeps_its_own_duration_beside() -> None
 
     one, other = (node for node in nodes(rank, []) if node.name == "gemm")
 
-    assert (one.duration_micros, "total_us" in attributes(one)) == (10, False)
-    assert (other.start_time_micros, other.duration_micros) == (20, 10)
-    assert attributes(other)["total_us"] == ("double", 8.0)
+    assert (one.duration_micros, "lead_us" in attributes(one)) == (10, False)
+    assert (other.start_time_micros, other.duration_micros) == (22, 10)
+    assert attributes(other)["lead_us"] == ("int64", 2)
 
 
 def test_ids_ascend_in_the_order_written_and_deps_name_them(monkeypatch: pytest.MonkeyPatch) -> None:
