@@ -157,7 +157,7 @@ def test_a_node_says_by_which_rule_it_waits() -> None:
 
 
 def test_a_kernel_that_is_written_longer_keeps_its_own_duration_beside() -> None:
-    """The gap of 2 µs that its stream held it is part of its node, and `lead_us` says so; its start is its own."""
+    """The gap of 2 µs that its stream held it is part of its node, and `lead_us` says so."""
     begin = kernel(11, 10_000, 20_000, correlation=1)
     rank = rank_of(
         [timed(1, 0, 5_000)],

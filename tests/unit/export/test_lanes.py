@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphstore.export.order import NEVER, NONE
 from graphstore.export.lanes import Lanes
+from graphstore.export.order import NEVER, NONE
 from graphstore.link.segments import GAP
 
 
