@@ -156,12 +156,12 @@ def _side_by_side(by_rank: Mapping[int, Sequence[Call]]) -> list[list[Call]]:
     order.
     """
     numbered = all(call.communication.seq_id != NONE for calls in by_rank.values() for call in calls)
-    together: dict[int, list[Call]] = defaultdict(list)
+    together: dict[tuple[int, int], list[Call]] = defaultdict(list)
     for calls in by_rank.values():
         seen: Counter[int] = Counter()
         for place, call in enumerate(calls):
             number = call.communication.seq_id if numbered else place
-            together[number * len(calls) + seen[number] if numbered else number].append(call)
+            together[number, seen[number]].append(call)  # a coalesced block has several of one number
             seen[number] += 1
     return [together[number] for number in sorted(together)]
 
