@@ -1,9 +1,9 @@
 """Measure an export against what no export can do without: reading its columns and writing plain protobuf.
 
 In:  a folder of traces (make_traces.py makes big ones). Out: a Markdown table on stdout.
-Read: the columns of each rank and the details of its host ops, as the export asks the store for them. Plain:
-the very nodes of the written files, kept as plain values, made into messages field by field and written. What an
-export takes above the two is cutting threads, fitting, playing the file again and validating it.
+Read: the columns of each rank and the details of its host ops, as an export asks the store for them. Plain:
+the very nodes of the written files, kept as plain values, made into messages field by field and written. What
+an export takes above the two is cutting threads, fitting, playing the file again and validating it.
 
     python benchmarks/export.py FOLDER [--times 3]
 """
