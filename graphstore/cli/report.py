@@ -192,7 +192,11 @@ def _say_replay(rank: str, figures: dict[str, Any] | None, quiet: bool) -> None:
             "trace explains (nodes `unexplained wait`): its replay fits, and proves nothing"
         )
     if figures["edges_chosen_by_time"]:
-        output.say(f"note: rank {rank}: edges chosen by time alone: {figures['edges_chosen_by_time']}", quiet)
+        output.say(
+            f"note: rank {rank}: edges chosen by time alone, listed in the manifest: "
+            f"{figures['edges_chosen_by_time']}",
+            quiet,
+        )
 
 
 def show_tables(written: dict[str, Any], form: Format) -> None:

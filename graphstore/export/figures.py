@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphstore.export.chakra import RankNodes
+from graphstore.export.chakra import FIRST_ID, RankNodes
 from graphstore.export.order import NONE, Bools, Ints
 from graphstore.export.pieces import FIRST, GAP_TIME, REST, STREAM_ORDER, Pieces
 from graphstore.export.rank_nodes import microseconds
@@ -35,7 +35,7 @@ def figures(rank: RankNodes, cut: Pieces) -> dict[str, Any] | None:
     own = nodes.timed & (nodes.node != NONE)
     recorded = np.where(own, rank.start_us - rank.lead_us - begin, 0)
     on_cpu = np.isin(nodes.kind, (FIRST, REST, GAP_TIME))
-    timing = [rule for rule, name in enumerate(cut.kept.rules) if name.endswith(TIMING)]
+    by_time = chosen_by_time(rank, cut)
     return {
         "measured_us": measured,
         "simulated_us": int((starts + duration).max()),
@@ -48,9 +48,31 @@ def figures(rank: RankNodes, cut: Pieces) -> dict[str, Any] | None:
         },
         "unexplained_us": nodes.unexplained_ns / 1_000,
         "unexplained": round(nodes.unexplained_ns / max(window, 1), 6),
-        "edges_chosen_by_time": int(np.isin(cut.kept.rule, timing).sum()),
+        "edges_chosen_by_time": len(by_time),
+        "chosen_by_time": by_time,
         "contradictions": contradictions(cut),
     }
+
+
+def chosen_by_time(rank: RankNodes, cut: Pieces) -> list[dict[str, Any]]:
+    """Return the edges that rest on times alone, by the ids written: rule, awaited and waiting node."""
+    place_of = np.full(len(cut.start), NONE, np.int64)
+    own = np.flatnonzero(rank.nodes.node != NONE)
+    place_of[rank.nodes.node[own]] = own
+    kept = cut.kept
+    timing = [rule for rule, name in enumerate(kept.rules) if name.endswith(TIMING)]
+    chosen = np.flatnonzero(np.isin(kept.rule, timing))
+    return sorted(
+        (
+            {
+                "rule": kept.rules[kept.rule[edge]],
+                "awaited": int(place_of[kept.source[edge]]) + FIRST_ID,
+                "waiting": int(place_of[kept.target[edge]]) + FIRST_ID,
+            }
+            for edge in chosen.tolist()
+        ),
+        key=lambda edge: (edge["waiting"], edge["awaited"]),
+    )
 
 
 def slots_of(rank: RankNodes) -> Ints:

@@ -112,7 +112,7 @@ def test_files_for_astra_sim_pass_its_checks(command: Archive, home: Path) -> No
 
 
 def test_files_for_astra_sim_hold_no_metadata_and_one_order_of_collectives(home: Path) -> None:
-    """Groups are numbers of the group file, a collective waits for the one before it, a node closes a rank."""
+    """Groups are numbers of the group file, a collective waits for the one before, a node closes a rank."""
     groups = json.loads((home / "astra" / "comm_groups.json").read_text())
     manifest = json.loads((home / "astra" / "manifest.json").read_text())
 
