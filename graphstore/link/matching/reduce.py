@@ -136,7 +136,7 @@ def signature_of(row: dict[str, Any]) -> Signature:
         out_nelems=_elements(row["out_nelems"]),
         src=row["src"],
         dst=row["dst"],
-        tag=row["tag"],
+        tag=row.get("tag"),
     )
 
 

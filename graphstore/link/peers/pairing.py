@@ -4,9 +4,10 @@ In:  the sends and recvs that name no group, what their peers can mean, and what
 Out: for each call the global rank of its other side, and its group, where only one is left.
 Decided here: ranks that can have sent to each other are one *part*. If the sends of a part can be paired with
 its recvs without rest (equal group, ends, tag and bytes, first in first out, none received before it was
-sent), then its traces show the same stretch of the program, and what holds in all such pairings is proven. If
-not, windows are cut or a call is lost: then only that counts which is so in every group of the caller.
-The pairing itself: flow.py, units.py.
+sent) and all its traces show the same steps, they show the same stretch of the program, and what holds in all
+such pairings is proven. If not, windows are cut or a call is lost: then only that counts which is so in every
+group of the caller. No file says that nothing was cut: the balance of a whole part has to speak for it.
+How all pairings are looked at: ways.py, flow.py; single calls, times and order: order.py.
 """
 
 from __future__ import annotations
@@ -63,9 +64,17 @@ def _left(unnamed: Unnamed, calls: pl.DataFrame, bounds: pl.DataFrame) -> pl.Dat
         its = apart.meanings().select(pl.col("unit").cast(pl.UInt32).alias("id"), "other", "group")
         seen = single.units.select(pl.col("unit").cast(pl.UInt32).alias("id"))
         of_call = pl.concat([of_call.join(seen, on="id", how="anti"), its])
-    refuted |= contradicted(of_call, calls, bounds)
+    refuted |= contradicted(of_call, calls, bounds) | _of_different_steps(unnamed, calls)
     sound = calls.filter(~pl.col("part").is_in(list(refuted))).select("id")
     return of_call.join(sound, on="id", how="semi")
+
+
+def _of_different_steps(unnamed: Unnamed, calls: pl.DataFrame) -> set[int]:
+    """Return the parts whose traces do not all show the same steps of the profiler."""
+    steps_of: dict[int, set[tuple[int, ...]]] = {}
+    for rank, part in calls.select("rank", "part").unique().iter_rows():
+        steps_of.setdefault(part, set()).add(tuple(unnamed.steps.get(rank, ())))
+    return {part for part, steps in steps_of.items() if len(steps) > 1}
 
 
 def _in_parts(unnamed: Unnamed) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -41,6 +41,7 @@ class Unnamed:
     calls: pl.DataFrame
     open_calls: pl.DataFrame
     candidates: pl.DataFrame
+    steps: dict[int, list[int]] = field(default_factory=dict)  # by rank: the profiler's steps its trace shows
 
     @property
     def wild(self) -> set[int]:
@@ -63,7 +64,10 @@ def unnamed_transfers(ranks: Sequence[RankGraph]) -> Unnamed:
     )
     is_closed = pl.col("is_known").all().over("rank")
     return Unnamed(
-        known.filter(is_closed).select(list(CALLS)), known.filter(~is_closed).select(list(CALLS)), candidates
+        known.filter(is_closed).select(list(CALLS)),
+        known.filter(~is_closed).select(list(CALLS)),
+        candidates,
+        {graph.rank: _steps(graph) for graph in ranks},
     )
 
 
@@ -89,6 +93,11 @@ def _of_rank(graph: RankGraph) -> pl.DataFrame:
     )
     order = ["n"] if found["begin"].null_count() else ["begin", "n"]
     return found.sort(order).select(pl.col(name).cast(kind) for name, kind in CALLS.items())
+
+
+def _steps(graph: RankGraph) -> list[int]:
+    hosts = graph.nodes.get("HostOp")
+    return [] if hosts is None else hosts["step"].drop_nulls().unique().sort().to_list()
 
 
 def _candidates(ranks: Sequence[RankGraph], calls: pl.DataFrame) -> pl.DataFrame:
