@@ -11,6 +11,7 @@
 // column in_msg_nelems: list[int], input elements of this rank
 // column out_msg_nelems: list[int], output elements of this rank
 // column peer: list[int], other side of a send or recv, as its place in the group
+// column peer_rank: list[int], other side of a send or recv as a global rank
 // column tag: list[int], tag of a send or recv
 // column root_rank: list[int], root of a rooted collective, as its place in the group
 // column collective_seq_id: list[int], number within the group
@@ -23,6 +24,7 @@ RETURN collect(c.uid) AS uid, collect(coalesce(c.collective_kind, '')) AS collec
   collect(coalesce(c.pg_name, '')) AS pg_name, collect(coalesce(c.dtype, '')) AS dtype,
   collect(coalesce(c.size_bytes, -1)) AS size_bytes, collect(coalesce(c.in_msg_nelems, -1)) AS in_msg_nelems,
   collect(coalesce(c.out_msg_nelems, -1)) AS out_msg_nelems, collect(coalesce(c.peer, -1)) AS peer,
-  collect(coalesce(c.tag, -1)) AS tag, collect(coalesce(c.root_rank, -1)) AS root_rank,
+  collect(coalesce(c.peer_rank, -1)) AS peer_rank, collect(coalesce(c.tag, -1)) AS tag,
+  collect(coalesce(c.root_rank, -1)) AS root_rank,
   collect(coalesce(c.collective_seq_id, -1)) AS collective_seq_id, collect(coalesce(c.source, '')) AS source,
   collect(coalesce(c.duration_ns, -1)) AS duration_ns, collect(coalesce(c.wait_ns, -1)) AS wait_ns

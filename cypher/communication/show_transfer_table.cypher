@@ -14,6 +14,7 @@
 // column src: list[int], global rank that sends, as the channel says
 // column dst: list[int], global rank that receives, as the channel says
 // column peer: list[int], other side, as its place in the group
+// column peer_rank: list[int], other side as a global rank
 // column tag: list[int], tags
 // column record_id: list[int], number of the Flight Recorder entry
 // column p2p_seq_id: list[int], number of the send or recv within the group on its rank
@@ -48,7 +49,8 @@ RETURN collect(c.uid) AS uid, collect(c.rank) AS rank, collect(coalesce(c.group,
   collect(coalesce(c.pg_name, '')) AS pg_name, collect(coalesce(c.collective_kind, '')) AS collective_kind,
   collect(coalesce(c.op_name, '')) AS op_name, collect(coalesce(way.src, -1)) AS src,
   collect(coalesce(way.dst, -1)) AS dst, collect(coalesce(c.peer, -1)) AS peer,
-  collect(coalesce(c.tag, -1)) AS tag, collect(coalesce(c.record_id, -1)) AS record_id,
+  collect(coalesce(c.peer_rank, -1)) AS peer_rank, collect(coalesce(c.tag, -1)) AS tag,
+  collect(coalesce(c.record_id, -1)) AS record_id,
   collect(coalesce(c.p2p_seq_id, -1)) AS p2p_seq_id, collect(coalesce(c.op_id, -1)) AS op_id,
   collect(coalesce(c.dtype, '')) AS dtype, collect(coalesce(c.in_msg_nelems, -1)) AS in_msg_nelems,
   collect(coalesce(c.out_msg_nelems, -1)) AS out_msg_nelems, collect(coalesce(c.size_bytes, -1)) AS size_bytes,

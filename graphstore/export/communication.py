@@ -133,14 +133,14 @@ def _communication(call: dict[str, Any], groups: Groups, notes: Counter[str]) ->
 
 
 def _point_to_point(call: dict[str, Any], groups: Groups, notes: Counter[str]) -> Communication | None:
-    """Return the node of a send or recv. Its peer is a global rank where the group is known, else as
-    recorded.
-    """
+    """Return the node of a send or recv. Its peer is a global rank where that is proven, else as recorded."""
     node_type, attribute = P2P[call["collective_kind"]]
     if call["peer"] == NONE:
         notes[UNKNOWN_PEER] += 1
         return None
     peer = groups.global_rank(call["group"], call["peer"])
+    if call["peer_rank"] != NONE:
+        peer = call["peer_rank"]
     if peer is None:
         notes["peer as recorded: its place in a group the files do not name"] += 1
         peer = call["peer"]

@@ -18,7 +18,7 @@ from graphstore.queries.columns import read_lists
 from graphstore.queries.run import run_query
 from graphstore.store.base import Progress, Store
 
-PAGE_KEYS = 1 << 17  # of 34 columns: 4.5 of the 10 million items at which the embedded engine gives up
+PAGE_KEYS = 1 << 17  # of 35 columns: 4.6 of the 10 million items at which the embedded engine gives up
 BOOLEANS = ("in_flight", "site_differs", "shape_differs", "retired")
 DTYPES = ("in_dtypes", "out_dtypes")
 

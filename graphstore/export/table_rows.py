@@ -3,7 +3,8 @@
 In:  the columns of a run. Out: a frame a table, fully ordered, the same for the same run on every engine.
 Decided here: what stands in a row. A call is named by its number within the run (`call`: the lower half of
 its uid), because the upper half differs from archive to archive. A send or recv whose channel is not known
-has the end that the files prove, and the other one where all members of its group are known.
+has the end that the files prove, and the other one where its peer is proven or all members of its group are
+known.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def transfers(columns: TableColumns) -> pl.DataFrame:
     An entry that closes a block of them has neither kind nor ends.
     """
     ends = {"send": ("src", "dst"), "recv": ("dst", "src")}
-    rows = columns.transfers.join(_peers(columns), on=["group", "peer"], how="left", nulls_equal=True)
+    rows = columns.transfers.join(
+        _peers(columns), on=["group", "peer"], how="left", nulls_equal=True
+    ).with_columns(pl.coalesce("peer_rank", "rank_there").alias("peer_rank"))
     for kind, (own, other) in ends.items():
         rows = rows.with_columns(
             pl.when(pl.col(end).is_null() & (pl.col("collective_kind") == kind))
@@ -108,7 +111,7 @@ def _peers(columns: TableColumns) -> pl.DataFrame:
     members_by_group = {group: sorted(members or ()) for group, members in known}
     pairs = columns.transfers.select("group", "peer").unique()
     ranks = [_at(members_by_group.get(group, []), peer) for group, peer in pairs.iter_rows()]
-    return pairs.with_columns(pl.Series("peer_rank", ranks, dtype=pl.Int64))
+    return pairs.with_columns(pl.Series("rank_there", ranks, dtype=pl.Int64))
 
 
 def _at(members: list[int], place: int | None) -> int | None:

@@ -22,7 +22,7 @@ from graphstore.link.call_times import CallTimes, call_times
 from graphstore.link.detail import reduce_detail
 from graphstore.link.matched_edges import call_edges, member_edges, wait_edges
 from graphstore.link.process_groups import Group
-from graphstore.link.run_groups import calls_with_groups, run_groups
+from graphstore.link.run_groups import calls_with_groups, run_groups, with_peer_ranks
 from graphstore.link.run_matching import RunMatching, with_recorded_groups
 from graphstore.link.structure import rank_row, stream_rows, thread_rows
 from graphstore.model.ids import content_hash, uid_of
@@ -93,7 +93,10 @@ def _across_ranks(
     if not full_detail:
         reduce_detail(ranks, matched)
     waits = times.waits.partition_by("rank", as_dict=True)
-    calls = [_with_waits(calls_with_groups(graph, groups), waits.get((graph.rank,))) for graph in ranks]
+    calls = [
+        _with_waits(with_peer_ranks(calls_with_groups(graph, groups), groups), waits.get((graph.rank,)))
+        for graph in ranks
+    ]
     return groups, times, calls
 
 

@@ -25,7 +25,11 @@ def call_edges(
     matched: RunMatching, uids: pl.DataFrame, collectives: pl.DataFrame, channels: pl.DataFrame
 ) -> list[EdgeTable]:
     """Return CALL_OF and PEER. `uids`: rank, n and uid of every call; the others are nodes with their uid."""
-    calls = matched.places.join(uids, on=["rank", "n"], how="inner", maintain_order="left")
+    of_each = [
+        (one, one.places.join(uids, on=["rank", "n"], how="inner", maintain_order="left"))
+        for one in matched.both
+    ]
+    calls = pl.concat([placed for _, placed in of_each])
     of_collective = calls.join(
         collectives.select("group", pl.col("collective_seq_id").alias("seq"), pl.col("uid").alias("dst_uid")),
         on=["group", "seq"],
@@ -42,7 +46,7 @@ def call_edges(
     return [
         EdgeTable("CALL_OF", "Op", "Collective", of_collective.select(ends)),
         EdgeTable("CALL_OF", "Op", "Channel", of_channel.select(ends)),
-        EdgeTable("PEER", "Op", "Op", _peers(matched, calls)),
+        EdgeTable("PEER", "Op", "Op", pl.concat([_peers(one, placed) for one, placed in of_each])),
     ]
 
 

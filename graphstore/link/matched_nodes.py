@@ -42,9 +42,13 @@ def collectives(matched: RunMatching, times: pl.DataFrame) -> pl.DataFrame:
 
 
 def channels(matched: RunMatching) -> pl.DataFrame:
-    """Return the Channel nodes, by group, source and destination."""
-    job = matched.job
-    if job is None or job.p2p.is_empty():
+    """Return the Channel nodes, by group, source and destination; those of the job first."""
+    jobs = [one.job for one in matched.both if one.job is not None]
+    return pl.concat([pl.DataFrame(schema=node_schema("Channel")), *(_channels(job) for job in jobs)])
+
+
+def _channels(job: JobMatching) -> pl.DataFrame:
+    if job.p2p.is_empty():
         return pl.DataFrame(schema=node_schema("Channel"))
     labels = {group.key: group.label for group in job.groups}
     name = pl.concat_str(

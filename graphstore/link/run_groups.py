@@ -18,6 +18,8 @@ from graphstore.link.process_groups import LISTED, ORIGINS, Group
 from graphstore.model.ids import group_key, name_order
 from graphstore.model.records import RankGraph
 
+BY_GROUP = "group"  # peer_origin of a send or recv that names its group
+
 
 def run_groups(ranks: Sequence[RankGraph], matched: Sequence[Group] = ()) -> list[Group]:
     """Return the ProcessGroups of a run as rows, each group once, in order of name and members.
@@ -54,6 +56,31 @@ def calls_with_groups(graph: RankGraph, groups: Sequence[Group]) -> pl.DataFrame
         .alias("group"),
         pl.when(is_open).then(pl.lit("recorded")).otherwise("group_origin").alias("group_origin"),
     )
+
+
+def with_peer_ranks(calls: pl.DataFrame, groups: Sequence[Group]) -> pl.DataFrame:
+    """Return the calls, each send and recv of a group with the member at the place it names as peer_rank."""
+    named = calls.select("group", "peer").drop_nulls().unique()
+    if named.is_empty():
+        return calls
+    members = {group["group"]: group["members"] for group in groups if group["complete"]}
+    rows = [(*pair, _member(members.get(pair[0], []), pair[1])) for pair in named.iter_rows()]
+    schema = {"group": pl.String, "peer": pl.Int64, "member": pl.Int64}
+    joined = calls.join(
+        pl.DataFrame(rows, schema=schema, orient="row"),
+        on=["group", "peer"],
+        how="left",
+        maintain_order="left",
+    )
+    is_new = pl.col("peer_rank").is_null() & pl.col("member").is_not_null()
+    return joined.with_columns(
+        pl.coalesce("peer_rank", "member").alias("peer_rank"),
+        pl.when(is_new).then(pl.lit(BY_GROUP)).otherwise("peer_origin").alias("peer_origin"),
+    ).select(calls.columns)
+
+
+def _member(members: Sequence[int], place: int) -> int | None:
+    return members[place] if 0 <= place < len(members) else None
 
 
 def _trust(origin: str) -> tuple[int, bool]:

@@ -2,13 +2,14 @@
 
 In:  the run's files, and its linked ranks. Out: a `RunMatching`: the job, and per rank which collective or
 channel each of its calls belongs to. Decided here: a run is one job; traces are not matched beside dumps,
-which know more (states, what was never called), unless none of these could be used. The judgement itself:
-matching/.
+which know more (states, what was never called), unless none of these could be used. But the sends and recvs
+that name no group (gloo's, which no dump holds) are matched by themselves, once peers/ has told their groups:
+they pair and have channels, and say nothing of the health of a job. The judgement itself: matching/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from graphstore.link.matching.host_calls import numbered_calls, trace_dumps
 from graphstore.link.matching.matching import match_dumps, match_reduced
 from graphstore.link.matching.model import Group, JobMatching, Matching
 from graphstore.link.matching.reduce import Reduced, reduce_dump
+from graphstore.link.peers import place_transfers
 from graphstore.model.collectives import P2P_KINDS
 from graphstore.model.records import FileRecords, RankGraph
 
@@ -44,12 +46,19 @@ NAMES = dict.fromkeys(("pg_name", "pg_desc", "known"), pl.String)
 class RunMatching:
     """The calls of a run matched. `places`: a row per call that takes part, columns PLACES; n as in the rank.
 
-    `job` is None where no call could be matched; `source` is flight_recorder or traces.
+    `job` is None where no call could be matched; `source` is flight_recorder or traces. `transfers` are the
+    sends and recvs that were matched by themselves, of other channels than those of the job.
     """
 
     source: str | None = None
     matching: Matching = field(default_factory=lambda: Matching([]))
     places: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PLACES))
+    transfers: RunMatching | None = None
+
+    @property
+    def both(self) -> list[RunMatching]:
+        """Return the matching of the job and, if there is one, that of the transfers."""
+        return [self] if self.transfers is None else [self, self.transfers]
 
     @property
     def job(self) -> JobMatching | None:
@@ -75,10 +84,17 @@ def reduce_dumps(records: Sequence[FileRecords]) -> list[Reduced]:
 
 
 def match_run(dumps: Sequence[Reduced], ranks: Sequence[RankGraph]) -> RunMatching:
-    """Return the calls of a run, matched.
+    """Return the calls of a run, matched; sends and recvs of `ranks` that name no group are told their peers.
 
     Raises InputError when the dumps are of several jobs: a run is one.
     """
+    matched = _matched(dumps, ranks)
+    placed = place_transfers(ranks, matched.places.filter(pl.col("rule") == BY_NUMBER))
+    matched.transfers = _transfers(ranks, matched, placed)
+    return matched
+
+
+def _matched(dumps: Sequence[Reduced], ranks: Sequence[RankGraph]) -> RunMatching:
     of_dumps = RunMatching(DUMPS, match_reduced(dumps)) if dumps else RunMatching()
     _refuse_several(of_dumps.matching)
     if of_dumps.job is not None:
@@ -92,6 +108,29 @@ def match_run(dumps: Sequence[Reduced], ranks: Sequence[RankGraph]) -> RunMatchi
     if matched.job is not None:
         matched.places = _places_of_traces(matched.job, ranks, calls)
     return matched
+
+
+def _transfers(
+    ranks: Sequence[RankGraph], matched: RunMatching, placed: Mapping[int, pl.DataFrame]
+) -> RunMatching | None:
+    """Return the sends and recvs that were told their group, matched; None if there are none.
+
+    Queues are first in first out for each tag: calls are put side by side tag by tag.
+    """
+    taken = pl.DataFrame(schema={"group": pl.String}) if matched.job is None else matched.job.p2p
+    calls = {
+        rank: own.join(taken, on="group", how="anti", maintain_order="left")
+        .sort("tag", "start_ns", "n", maintain_order=True)
+        .with_row_index("order")
+        for rank, own in placed.items()
+    }
+    if not any(own.height for own in calls.values()):
+        return None
+    found = RunMatching(TRACES, match_dumps(trace_dumps(ranks, calls)))
+    if found.job is None:
+        return None
+    found.places = _places_of_traces(found.job, ranks, calls)
+    return found
 
 
 def with_recorded_groups(graph: RankGraph, matched: RunMatching) -> pl.DataFrame:

@@ -107,7 +107,12 @@ COLLECTIVE_CALL = (
     ),
     p("op_name", "text", "the call's own word (allreduce, _all_gather_base, c10d::allreduce_ …)"),
     p("group", "text", "group key of the process group; null when the files do not say"),
-    p("group_origin", "text", "recorded, only_group or null"),
+    p(
+        "group_origin",
+        "text",
+        "recorded; only_group: its rank has no other that it can be of; pairing: with another the sends and "
+        "recvs of all ranks would not pair; or null",
+    ),
     p("pg_name", "text", "process group name as recorded"),
     p("pg_desc", "text", "process group description as recorded"),
     p("pg_size", "int", "members of the group as recorded"),
@@ -124,6 +129,13 @@ COLLECTIVE_CALL = (
     p("out_split", "list[int]", "output split sizes"),
     p("size_bytes", "int", "input bytes of this rank; null when the files do not say"),
     p("peer", "int", "other side of a send or recv, as its place in the group"),
+    p("peer_rank", "int", "other side of a send or recv as a global rank; null where that is not proven"),
+    p(
+        "peer_origin",
+        "text",
+        "what proves peer_rank: group: the place in its group; every_group: that rank has the place in every "
+        "group it can be of; pairing: with another the sends and recvs of all ranks would not pair; or null",
+    ),
     p("tag", "int", "tag of a send or recv"),
     p("collective_seq_id", "int", "number within the group; comparable between ranks"),
     p("is_p2p", "bool", "whether the call is a send or recv"),

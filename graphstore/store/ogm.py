@@ -253,6 +253,8 @@ class Op(StructuredNode):
     in_split = ArrayProperty(IntegerProperty())
     out_split = ArrayProperty(IntegerProperty())
     peer = IntegerProperty()
+    peer_rank = IntegerProperty()
+    peer_origin = StringProperty()
     tag = IntegerProperty()
     collective_seq_id = IntegerProperty()
     is_p2p = BooleanProperty()

@@ -125,4 +125,5 @@ def _entry(rank: int, call: dict[str, Any], group: dict[str, Any]) -> dict[str, 
         "is_coalesced": False,
         "src": src,
         "dst": dst,
+        "tag": None if call["group_origin"] == "recorded" else call["tag"],  # NCCL does not look at it
     }

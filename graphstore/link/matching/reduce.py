@@ -25,7 +25,7 @@ UNKNOWN, UNDONE, DONE = 0, 1, 2  # states of a call on its rank
 Pg = tuple[str, str]  # name and description of a group, as an entry names it
 _SEPARATOR = "\x1f"
 _NUMBERS = ("collective_seq_id", "p2p_seq_id", "op_id", "record_id", "start_ns")
-_KEY = ("op_name", "collective_kind", "in_sizes", "out_sizes", "in_types", "out_types", "is_coalesced")
+_KEY = ("op_name", "collective_kind", "in_sizes", "out_sizes", "in_types", "out_types", "is_coalesced", "tag")
 
 
 @dataclass
@@ -136,6 +136,7 @@ def signature_of(row: dict[str, Any]) -> Signature:
         out_nelems=_elements(row["out_nelems"]),
         src=row["src"],
         dst=row["dst"],
+        tag=row.get("tag"),
     )
 
 

@@ -26,7 +26,8 @@ SAME_INPUT_KINDS = frozenset({"all_reduce", "reduce", "broadcast"})
 class Signature:
     """One call's content as recorded; element counts are per tensor, None where not recorded.
 
-    `src`, `dst` are the ends of a send or recv as places in the group. `parts` are the calls of a coalesced
+    `src`, `dst` are the ends of a send or recv as places in the group, `tag` its tag where the backend tells
+    calls apart by it. `parts` are the calls of a coalesced
     block, in order; none of them may be known (older recorders, or a ring that cut the block).
     """
 
@@ -40,6 +41,7 @@ class Signature:
     out_nelems: tuple[int, ...] | None = None
     src: int | None = None
     dst: int | None = None
+    tag: int | None = None
     parts: tuple[Signature, ...] = ()
 
     @cached_property
@@ -148,7 +150,7 @@ class SignatureColumns:
     is_synchronous: NDArray[np.bool_]
     dtypes: Ints
     shape: Ints
-    payload: Ints  # count and types of a send or recv; -1 where they were not recorded
+    payload: Ints  # count, types and tag of a send or recv; -1 where they were not recorded
 
     @classmethod
     def of(cls, items: list[Signature]) -> SignatureColumns:
@@ -164,7 +166,7 @@ class SignatureColumns:
             _numbered((item.in_sizes, item.out_sizes) for item in items),
             np.where(
                 [item.has_sizes for item in items],
-                _numbered((item.in_count, item.dtypes) for item in items),
+                _numbered((item.in_count, item.dtypes, item.tag) for item in items),
                 -1,
             ),
         )

@@ -96,3 +96,15 @@ def calls_of_one_rank_in_time(g: GraphBuilder) -> Case:
         (bare, 9, "send", None, None, None, None, None, None),
     ]
     return Case("communication/show_calls", g.build(), rows, {"rank": 0})
+
+
+@case
+def transfers_by_proof(g: GraphBuilder) -> Case:
+    """Two recvs whose peer was found by pairing, one that nothing proves; a collective is none of them."""
+    call(g)
+    for origin in ("pairing", "pairing", None):
+        call(g, "recv", is_p2p=True, peer_origin=origin)
+    call(g, "send", rank=1, is_p2p=True, peer_origin="group")
+    g.node("CollectiveCall", "nccl:coalesced", is_p2p=True)
+    rows = [(0, "recv", "pairing", 2), (0, "recv", None, 1), (1, "send", "group", 1)]
+    return Case("communication/count_transfers_by_proof", g.build(), rows)

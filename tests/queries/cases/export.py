@@ -28,14 +28,22 @@ def calls_as_columns(g: GraphBuilder) -> Case:
         "dtype": "float",
         "size_bytes": 8,
     }
-    told |= {"in_msg_nelems": 2, "out_msg_nelems": 3, "peer": 1, "tag": 5, "root_rank": 0, "source": "et"}
-    told |= {"duration_ns": 900, "wait_ns": 300}
+    told |= {
+        "in_msg_nelems": 2,
+        "out_msg_nelems": 3,
+        "peer": 1,
+        "peer_rank": 4,
+        "tag": 5,
+        "root_rank": 0,
+        "source": "et",
+    }
+    told |= {"duration_ns": 9, "wait_ns": 6}
     whole = call(g, collective_seq_id=7, **told)
     bare = g.node("CollectiveCall", "unknown")
     call(g, rank=1)
     rows = [
-        (whole, "all_reduce", "allreduce", "0[0-1]", "0", "float", 8, 2, 3, 1, 5, 0, 7, "et", 900, 300),
-        (bare, "", "", "", "", "", -1, -1, -1, -1, -1, -1, -1, "", -1, -1),
+        (whole, "all_reduce", "allreduce", "0[0-1]", "0", "float", 8, 2, 3, 1, 4, 5, 0, 7, "et", 9, 6),
+        (bare, "", "", "", "", "", -1, -1, -1, -1, -1, -1, -1, -1, "", -1, -1),
     ]
     return Case("communication/show_call_columns", g.build(), rows, {"rank": 0}, parallel=True)
 

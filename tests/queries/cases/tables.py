@@ -120,7 +120,7 @@ def transfers_as_table(g: GraphBuilder) -> Case:
         "is_p2p": True,
         "source": "flight_recorder",
     }
-    send = call(g, "send", rank=0, op_name="nccl:send 0->1", peer=1, record_id=5, **told)
+    send = call(g, "send", rank=0, op_name="nccl:send 0->1", peer=1, peer_rank=3, record_id=5, **told)
     recv = call(g, "recv", rank=1, op_name="nccl:recv 1<-0", peer=0, record_id=9, **told)
     way = g.node("Channel", "0->1", **GROUP, src=0, dst=1, verdict="SOLVED", how="tail")
     for made in (send, recv):
@@ -131,14 +131,14 @@ def transfers_as_table(g: GraphBuilder) -> Case:
     call(g)
     behind = call(g, "recv")
     common = (*TENSOR_ROW, *PROGRESS_ROW, "a.py:3", "flight_recorder")
-    nothing = (*(-1,) * 7, *NO_TENSOR, *NO_PROGRESS, "", "", -1, -1, "", "", "")
+    nothing = (*(-1,) * 8, *NO_TENSOR, *NO_PROGRESS, "", "", -1, -1, "", "", "")
     rows = [
         (
-            *(send, 0, "0[0-1]", "0", "send", "nccl:send 0->1", 0, 1, 1, 1, 5, 2, 6, *common),
+            *(send, 0, "0[0-1]", "0", "send", "nccl:send 0->1", 0, 1, 1, 3, 1, 5, 2, 6, *common),
             *(recv, 9, "tail", "SOLVED", "tail"),
         ),
         (
-            *(recv, 1, "0[0-1]", "0", "recv", "nccl:recv 1<-0", 0, 1, 0, 1, 9, 2, 6, *common),
+            *(recv, 1, "0[0-1]", "0", "recv", "nccl:recv 1<-0", 0, 1, 0, -1, 1, 9, 2, 6, *common),
             *(send, 5, "tail", "SOLVED", "tail"),
         ),
         (bare, 0, "", "", "send", "", *nothing),
