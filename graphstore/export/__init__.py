@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from graphstore.errors import UsageError
 from graphstore.export import manifest as manifests
 from graphstore.export.astra_plan import plan
 from graphstore.export.chakra_json import export_json
@@ -22,13 +21,12 @@ from graphstore.export.comm_groups import GROUP_FILE, group_file, groups_of
 from graphstore.export.et_plus import export_et_plus
 from graphstore.export.facts import facts_of_run
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged
-from graphstore.export.rank_file import RunToWrite, Watch, calls_of, ops_of, write_rank
+from graphstore.export.rank_file import RunToWrite, Watch, calls_of, ops_of, ranks_to_write, write_rank
 from graphstore.export.rank_nodes import Form
 from graphstore.export.simulator import check_for_simulator
 from graphstore.export.tables import TableForm, export_tables
 from graphstore.export.timeline import export_timeline
 from graphstore.export.validate import Problem, validate_nodes
-from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
 __all__ = [
@@ -71,12 +69,7 @@ def export_run(
     `out` was changed.
     """
     facts = facts_of_run(store, run)
-    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
-    if not ranks:
-        raise UsageError(
-            f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
-            f"`graphstore runs show {run}` lists what was imported."
-        )
+    ranks = ranks_to_write(store, run)
     groups = groups_of(read_groups(store, run))
     given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups, form)
     if target == "astra-sim":

@@ -18,14 +18,12 @@ import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
-from graphstore.errors import UsageError
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import groups_of
 from graphstore.export.facts import facts_of_run
 from graphstore.export.files import BUFFER_BYTES, facts_of, publish, staged
 from graphstore.export.json_text import write_document
-from graphstore.export.rank_file import RunToWrite, Watch, ops_of, write_rank
-from graphstore.queries.columns import read_keys
+from graphstore.export.rank_file import RunToWrite, Watch, ops_of, ranks_to_write, write_rank
 from graphstore.store.base import Progress, Store
 
 FORMAT = "graphstore json 1"
@@ -38,12 +36,7 @@ def export_json(store: Store, run: str, out: Path, progress: Progress | None = N
     file of `out` was changed.
     """
     facts = facts_of_run(store, run)
-    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
-    if not ranks:
-        raise UsageError(
-            f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
-            f"`graphstore runs show {run}` lists what was imported."
-        )
+    ranks = ranks_to_write(store, run)
     groups = groups_of(read_groups(store, run))
     given = RunToWrite(store, run, facts.get("origin_ns") or 0, groups, write=write_json)
     watch = Watch(progress, sum(map(ops_of, ranks)))

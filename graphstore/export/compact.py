@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphstore.export.edges import Kept
-from graphstore.export.order import NONE, Bools, Ints
+from graphstore.export.order import NONE, Bools, through
 from graphstore.export.pieces import GAP_TIME, REST, THREAD_ORDER, Pieces
 
 JOINED_NS = 10_000
@@ -52,8 +52,8 @@ def compact(pieces: Pieces, whole: Bools) -> Pieces:
             for name in ("start", "timed", "kind", "place", "lane", "resumes")
         },
         end=end[kept],
-        ctrl=_through(pieces.ctrl[kept], moved),
-        first=_through(pieces.first, moved),
+        ctrl=through(pieces.ctrl[kept], moved),
+        first=through(pieces.first, moved),
         kept=edges,
     )
 
@@ -71,8 +71,3 @@ def _joined(pieces: Pieces, whole: Bools) -> Bools:
     follows[1:] = (pieces.lane[1:] == pieces.lane[:-1]) & (pieces.start[1:] == pieces.end[:-1])
     follows[1:] &= ~gives[:-1] & ~whole[:-1] & pieces.timed[:-1]
     return short & follows & ~meets & ~whole & ~pieces.resumes
-
-
-def _through(nodes: Ints, moved: Ints) -> Ints:
-    """Return where nodes went, NONE where there is none."""
-    return np.where(nodes == NONE, NONE, moved[np.maximum(nodes, 0)])

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphstore.export.order import NONE, Bools, Ints
+from graphstore.export.order import NONE, Bools, Ints, through
 from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, STREAM_ORDER, UNEXPLAINED, Pieces
 from graphstore.export.replay import Deps, deps_of, unlimited
 from graphstore.export.waits import CALL_TO_WORKER
@@ -71,7 +71,7 @@ def fitted(pieces: Pieces, fit: bool = True) -> Fitted:
         start,
         timed,
         deps,
-        _through(pieces.ctrl[order], number),
+        through(pieces.ctrl[order], number),
         int(free.max(initial=window[0])) - window[0],
         0,
         window,
@@ -90,11 +90,6 @@ def _window(start: Ints, end: Ints, timed: Bools) -> tuple[int, int]:
     if not timed.any():
         return 0, 0
     return int(start[timed].min()), int(end[timed].max())
-
-
-def _through(nodes: Ints, number: Ints) -> Ints:
-    """Return the numbers of nodes, NONE where there is none."""
-    return np.where(nodes == NONE, NONE, number[np.maximum(nodes, 0)])
 
 
 def _latest(deps: Deps, end: Ints, otherwise: int) -> Ints:

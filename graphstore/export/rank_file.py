@@ -30,7 +30,7 @@ from graphstore.export.files import write_et
 from graphstore.export.order import Ints
 from graphstore.export.rank_nodes import Form, rank_nodes
 from graphstore.export.validate import Validator
-from graphstore.queries.columns import RankKeys
+from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.store.base import Progress, Store
 
 NODES_PER_REPORT = 10_000
@@ -76,6 +76,17 @@ class Watch:
         self._done += ops
         if self._progress:
             self._progress("export", self._done, self._total)
+
+
+def ranks_to_write(store: Store, run: str) -> list[RankKeys]:
+    """Return the ranks of a run that hold ops, ascending; UsageError when none does."""
+    ranks = [keys for keys in read_keys(store, run) if ops_of(keys)]
+    if not ranks:
+        raise UsageError(
+            f"run {run} holds no ops to write: neither execution traces, Kineto traces nor Chakra files. "
+            f"`graphstore runs show {run}` lists what was imported."
+        )
+    return ranks
 
 
 def ops_of(keys: RankKeys) -> int:

@@ -77,7 +77,12 @@ LABELS: tuple[Label, ...] = (
     ),
 )
 
-RULE = p("rule", "text", "what says so, e.g. recorded, order, stream_wait.timing")
+RULE = p(
+    "rule",
+    "text",
+    "what says so; of a wait found within a rank the rule, and behind its point what it rests on: recorded, "
+    "certain, likely or timing",
+)
 REPAIR_EDGE = (
     p("repair", "text", "rid of the repair that made the edge; null on a recorded edge"),
     p("rule", "text", "rule of that repair"),

@@ -19,7 +19,7 @@ from graphstore.link.waits.found import CALL, HOST_OP, KERNEL, SCHEMA, Found
 from graphstore.link.waits.host import find_host_waits
 from graphstore.link.waits.streams import find_stream_waits
 from graphstore.link.waits.threads import find_thread_waits, threads_of
-from graphstore.link.waits.work import NONE, work_of
+from graphstore.link.waits.work import NONE, pick, work_of
 from graphstore.model.collectives import is_collective_kernel
 
 __all__ = ["CALL", "HOST_OP", "KERNEL", "SCHEMA", "Lanes", "Waits", "find_waits"]
@@ -70,7 +70,7 @@ def find_waits(
         find_thread_waits(threads, comm, found)
     if kernels.height and not kernels["start_ns"].null_count():
         work = work_of(calls, kernels, lanes.call, caller, launch, _collective_kernels(kernels))
-        collective = _of_caller(_outermost(_collective_ops(host, comm), encloser), caller)
+        collective = pick(_outermost(_collective_ops(host, comm), encloser), caller)
         find_stream_waits(work, syncs, collective, found)
         find_host_waits(work, syncs, collective, found)
     return Waits(found.frame(), {rule: number for rule, number in sorted(found.left_out.items()) if number})
@@ -91,14 +91,6 @@ def _collective_ops(host: pl.DataFrame, comm: pl.DataFrame) -> Bools:
     marked: Bools = host["name"].str.starts_with(COLLECTIVE_OP).to_numpy().copy()
     marked[comm["host_n"].drop_nulls().to_numpy()] = True
     return marked
-
-
-def _of_caller(values: Ints, caller: Ints) -> Ints:
-    """Return for each call the value of the host op around it, NONE without one."""
-    out = np.full(len(caller), NONE, np.int64)
-    known = caller != NONE
-    out[known] = values[caller[known]]
-    return out
 
 
 def _outermost(marked: Bools, above: Ints) -> Ints:

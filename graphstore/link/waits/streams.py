@@ -13,7 +13,7 @@ import polars as pl
 
 from graphstore.link.nesting import Bools, Ints
 from graphstore.link.waits.found import KERNEL, Found
-from graphstore.link.waits.work import BEFORE, NONE, Work, first_after, last_before
+from graphstore.link.waits.work import BEFORE, NONE, Work, first_after, last_before, pick
 
 STREAM_WAIT = "Stream Wait Event"
 RECORDED, COLLECTIVE, TIMING = "stream_wait.recorded", "collective_wait.likely", "stream_wait.timing"
@@ -89,7 +89,7 @@ def current_streams(work: Work, collective: Ints, calls: Ints) -> Ints:
         work.call_thread[calls],
         work.call_start[calls],
     )
-    return _pick(work.stream[launched], last)
+    return pick(work.stream[launched], last)
 
 
 def _before_collectives(work: Work, collective: Ints, waits: Ints, current: Ints, found: Found) -> None:
@@ -99,7 +99,7 @@ def _before_collectives(work: Work, collective: Ints, waits: Ints, current: Ints
     first = first_after(
         of, work.launched[kernels], work.start[kernels], collective[waits], work.call_start[waits]
     )
-    target = _pick(kernels, first)
+    target = pick(kernels, first)
     known = (target != NONE) & (current != NONE)
     source = work.last_on_stream(current[known], work.call_start[waits[known]])
     _add(work, found, COLLECTIVE, source, target[known])
@@ -116,7 +116,7 @@ def _after_collectives(work: Work, waits: Ints, current: Ints, found: Found) -> 
         np.zeros(len(waits), np.int64),
         work.call_start[waits],
     )
-    source = _pick(kernels, last)
+    source = pick(kernels, last)
     known = (source != NONE) & (current != NONE)
     target = work.first_on_stream(current[known], work.call_end[waits[known]])
     _add(work, found, COLLECTIVE, source[known], target)
@@ -163,12 +163,4 @@ def _previous_ends(work: Work) -> Ints:
     follows = (work.stream[order[1:]] == work.stream[order[:-1]]) & (work.stream[order[1:]] != NONE)
     out = np.full(len(order), BEFORE, np.int64)
     out[order[1:][follows]] = work.end[order[:-1][follows]]
-    return out
-
-
-def _pick(values: Ints, places: Ints) -> Ints:
-    """Return values at places, NONE where the place is NONE."""
-    out = np.full(len(places), NONE, np.int64)
-    known = places != NONE
-    out[known] = values[places[known]]
     return out
