@@ -21,7 +21,7 @@ from graphstore.export.pieces import DEVICE, FIRST, GAP_TIME, REST, Pieces, piec
 from graphstore.export.rank_nodes import rank_nodes
 from graphstore.export.replay import in_slots, unlimited
 from graphstore.export.validate import validate_nodes
-from graphstore.link import link_rank
+from graphstore.link.rank import link_rank
 from tests.data import builders
 from tests.data.builders import Row
 from tests.unit.export.linked import columns_of, details
