@@ -102,12 +102,13 @@ def pieces(columns: RankColumns) -> Pieces:
     above, child = calls_of_other_threads(host, hosts, parent, woken)
     edges.add(OTHER_THREAD, first[above], first[child])
     slack = WHOLE_US_SLACK_NS if _whole_us(start[timed]) else SLACK_NS
-    tie = np.arange(len(start))
-    tie[first[(host["name"] == GROUP_INIT).to_numpy()]] += len(start)  # metadata is called by a thread's root
+    tie, metadata = np.arange(len(start)), first[(host["name"] == GROUP_INIT).to_numpy()]
+    tie[metadata] += len(start)  # it is called by a thread's root
     kept = kept_edges(edges, start, end, timed, slack, tie)
     ctrl = np.concatenate(
         [np.where(opens, pick(pick(first, parent, NONE), owner, NONE), NONE), pick(first, launches.op, NONE)]
     )
+    lane = np.concatenate([np.full(shift, NONE), line.lane, _moved(stream, lanes)])
     found = Pieces(
         start=start,
         end=end,
@@ -119,9 +120,9 @@ def pieces(columns: RankColumns) -> Pieces:
             ]
         ),
         place=np.concatenate([owner, np.arange(kernels.height) + host.height]),
-        lane=np.concatenate([np.full(shift, NONE), line.lane, _moved(stream, lanes)]),
+        lane=lane,
         resumes=resumes,
-        ctrl=_fitting(ctrl, kept, start, end, timed, slack),
+        ctrl=_repeated(ctrl, kept, lane, metadata),
         kept=kept,
         first=first,
         slack_ns=slack,
@@ -255,25 +256,29 @@ def _add_thread_starts(edges: Edges, nodes: _Nodes) -> None:
     edges.add("thread_start.timing", by_end[place[known]] + nodes.shift, opening[known] + nodes.shift)
 
 
-def _fitting(ctrl: Ints, kept: Kept, start: Ints, end: Ints, timed: Bools, slack_ns: int) -> Ints:
-    """Return the parents without those that stand behind their child, or end their first piece after it
-    starts.
+def _repeated(ctrl: Ints, kept: Kept, lane: Ints, metadata: Ints) -> Ints:
+    """Return the parents that the edges put before their child, too; the others are counted.
 
-    A ctrl dep only repeats what data deps say, so it may not add to them. All are counted.
+    A reader that takes ctrl deps for order must find none in them that data deps do not say (§6): a parent on
+    another thread may well have run on when its child began. Nothing follows metadata, so it keeps its own.
     """
-    named = ctrl != NONE
-    behind = named & (pick(kept.number, ctrl, NONE) >= kept.number)
-    known = named & timed & (pick(timed.astype(np.int64), ctrl, 0) == 1)
-    late = ~behind & known & (pick(end, ctrl, NEVER) > start + slack_ns)
-    for reason, which in (
-        ("parent that starts after its child", behind),
-        ("parent whose first piece ends after its child starts", late),
+    named, number = ctrl != NONE, kept.number
+    against = named & (pick(number, ctrl, NONE) >= number)
+    above = ctrl[kept.target]
+    behind = (
+        (lane[kept.source] == lane[above]) & (lane[above] != NONE) & (number[kept.source] >= number[above])
+    )
+    said = np.zeros(len(ctrl), np.bool_)
+    said[kept.target[(above != NONE) & (behind | (kept.source == above))]] = True
+    said[metadata] = True
+    for reason, left_out in (
+        ("parent that starts after its child", against),
+        ("parent on another thread that nothing but the tree puts before its child", ~against & ~said),
     ):
-        if which.any():
-            kept.left_out[reason] = int(which.sum())
-    fits = named & ~behind & ~late
-    kept.written["parent"] = int(fits.sum())
-    return np.where(fits, ctrl, NONE)
+        if (named & left_out).any():
+            kept.left_out[reason] = int((named & left_out).sum())
+    kept.written["parent"] = int((named & ~against & said).sum())
+    return np.where(~against & said, ctrl, NONE)
 
 
 def _moved(places: Ints, by: int) -> Ints:

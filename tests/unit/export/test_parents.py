@@ -53,6 +53,29 @@ def test_a_gloo_op_on_its_own_thread_keeps_its_call_as_parent_and_waits_for_it()
     assert (found.parents["2"], found.deps["2"]) == ("1", ["1"])
 
 
+def test_a_parent_on_another_thread_that_runs_on_is_no_order() -> None:
+    """A reader that takes ctrl deps for order would start the child late: it is not written, but counted."""
+    ops = [timed(1, 0, 50_000), timed(2, 20_000, 90_000, thread=2)]
+
+    found = named(rank_of(ops, CTRL=[(1, 2)]))
+
+    assert (found.parents, found.deps["2"]) == ({}, [])
+    assert found.cut.kept.left_out == {
+        "call of another thread that ends after what waits for it starts": 1,
+        "parent on another thread that nothing but the tree puts before its child": 1,
+    }
+
+
+def test_a_parent_that_its_childs_deps_come_behind_is_written() -> None:
+    """The worker waits for a later piece of the thread of its parent, whose first piece is before that."""
+    ops = [timed(1, 0, 90), timed(2, 10, 20, "c10d::allreduce_"), timed(3, 30, 50, "gloo:x", thread=2)]
+    rank = rank_of(ops, call_ops=[("host_op", 31, 2), ("worker", 31, 3)], CTRL=[(1, 2), (1, 3)])
+
+    found = named(rank)
+
+    assert (found.parents["3"], found.deps["3"]) == ("1", ["2"])
+
+
 def test_a_parent_on_another_thread_is_no_order_where_something_woke_the_child() -> None:
     """The hand-over says when it began; the parent says only who called."""
     rank = rank_of(
