@@ -52,7 +52,8 @@ class Lanes:
     def without(self, lane: Ints, begins: Ints, ends: Ints) -> Lanes:
         """Return the pieces without those that lie in these waits; a wait that begins NEVER is one piece.
 
-        An op of no length that stands where a wait ends is not part of it.
+        An op of no length that stands where a wait ends is not part of it. Where an op begins inside a wait the
+        thread was at work until then, and the wait is what comes after.
         """
         last = self._until(lane, ends, self.start, "left") - 1
         known = last >= 0
@@ -60,7 +61,9 @@ class Lanes:
         last, lane, begins = last[known], lane[known], begins[known]
         first = np.where(begins == NEVER, last, self.starting(lane, begins))
         gone = np.zeros(len(self.lane), np.bool_)
-        for low, high in zip(first.tolist(), last.tolist(), strict=True):
+        opening = np.flatnonzero(self.opens)
+        begun = opening[np.maximum(np.searchsorted(opening, last, "right") - 1, 0)] if len(opening) else first
+        for low, high in zip(np.maximum(first, np.minimum(begun, last)).tolist(), last.tolist(), strict=True):
             gone[low : high + 1] = True
         return self._left(gone)
 

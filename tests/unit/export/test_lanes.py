@@ -78,9 +78,16 @@ def test_a_wait_that_begins_never_is_the_one_piece_before_its_end() -> None:
 
 def test_the_first_piece_of_an_op_is_never_taken_out_but_lasts_no_time() -> None:
     """Every op is a node of the file."""
+    found = line(*OPS).without(ints(0), ints(30), ints(50))
+
+    assert shown(found)[:4] == [*OPS[:2], (0, 30, 30, 1, True), (0, 50, 50, 2, True)]
+
+
+def test_a_thread_that_began_an_op_was_not_waiting_yet() -> None:
+    """A wait said to go from 0 to 50 is one from 30 on, where op 1 began."""
     found = line(*OPS).without(ints(0), ints(0), ints(50))
 
-    assert shown(found)[:3] == [(0, 0, 0, 0, True), (0, 30, 30, 1, True), (0, 50, 50, 2, True)]
+    assert shown(found)[:3] == [*OPS[:2], (0, 30, 30, 1, True)]
 
 
 def test_an_op_of_no_length_where_a_wait_ends_is_not_the_wait() -> None:

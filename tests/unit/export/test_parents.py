@@ -53,17 +53,15 @@ def test_a_gloo_op_on_its_own_thread_keeps_its_call_as_parent_and_waits_for_it()
     assert (found.parents["2"], found.deps["2"]) == ("1", ["1"])
 
 
-def test_a_parent_on_another_thread_that_runs_on_is_no_order() -> None:
-    """A reader that takes ctrl deps for order would start the child late: it is not written, but counted."""
+def test_a_parent_on_another_thread_that_runs_on_is_cut_where_its_child_begins() -> None:
+    """The child waits for what the parent had done by then, and runs beside the rest."""
     ops = [timed(1, 0, 50_000), timed(2, 20_000, 90_000, thread=2)]
 
     found = named(rank_of(ops, CTRL=[(1, 2)]))
 
-    assert (found.parents, found.deps["2"]) == ({}, [])
-    assert found.cut.kept.left_out == {
-        "call of another thread that ends after what waits for it starts": 1,
-        "parent on another thread that nothing but the tree puts before its child": 1,
-    }
+    assert found.times["1"] == (0, 20_000)
+    assert (found.parents, found.deps["2"]) == ({"2": "1"}, ["1"])
+    assert found.cut.kept.left_out == {}
 
 
 def test_a_parent_that_its_childs_deps_come_behind_is_written() -> None:
