@@ -52,8 +52,8 @@ class Lanes:
     def without(self, lane: Ints, begins: Ints, ends: Ints) -> Lanes:
         """Return the pieces without those that lie in these waits; a wait that begins NEVER is one piece.
 
-        An op of no length that stands where a wait ends is not part of it. Where an op begins inside a wait the
-        thread was at work until then, and the wait is what comes after.
+        An op of no length that stands where a wait ends is not part of it. Where an op begins inside a wait,
+        the thread was at work until then, and the wait is what comes after.
         """
         last = self._until(lane, ends, self.start, "left") - 1
         known = last >= 0
