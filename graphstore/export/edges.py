@@ -86,7 +86,8 @@ def _joined(edges: Edges) -> tuple[Ints, Ints, Ints]:
     source, target = np.concatenate(empty + edges.source), np.concatenate(empty + edges.target)
     sizes = [len(part) for part in edges.source]
     rule = np.repeat(np.arange(len(sizes)), sizes)
-    _, first = np.unique(np.stack([source, target], axis=1), axis=0, return_index=True)
+    pair = source * (int(target.max(initial=0)) + 1) + target
+    _, first = np.unique(pair, return_index=True)
     first.sort()
     return source[first], target[first], rule[first]
 

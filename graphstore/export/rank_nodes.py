@@ -93,7 +93,10 @@ def _rules(cut: Pieces, nodes: Fitted) -> list[str]:
     by_piece: dict[int, str] = {}
     for piece, rule in pairs.tolist():
         by_piece[piece] = f"{by_piece[piece]}, {names[rule]}" if piece in by_piece else names[rule]
-    return [by_piece.get(piece, "") for piece in nodes.node.tolist()]
+    told = [""] * len(nodes.node)
+    for node in np.flatnonzero(np.isin(nodes.node, list(by_piece))).tolist():
+        told[node] = by_piece[int(nodes.node[node])]
+    return told
 
 
 def _communications(

@@ -39,67 +39,57 @@ def segments(lane: Ints, start: Ints, end: Ints) -> Segments:
 
     Each span is entered and left once, so time grows with the number of spans.
     """
-    boundaries = _Boundaries()
-    above = np.full(len(lane), GAP, np.int64)
-    current = None
-    stack: list[tuple[int, int]] = []  # end and place of the open spans
-    for place, (of, begin, finish) in enumerate(
-        zip(lane.tolist(), start.tolist(), end.tolist(), strict=True)
-    ):
-        if of != current:
-            boundaries.close(current, stack)
-            current = of
-        while stack:
-            outer_end = stack[-1][0]
-            if outer_end <= begin:
-                boundaries.add(of, outer_end, _owner_below(stack))
-            elif finish > outer_end and finish - outer_end <= ROUNDING_NS:
-                boundaries.add(of, begin, _owner_below(stack))
-            else:
-                finish = min(finish, outer_end)
-                above[place] = stack[-1][1]
-                break
-        boundaries.add(of, begin, place, opens=True)
-        stack.append((finish, place))
-    boundaries.close(current, stack)
-    return boundaries.segments(above)
+    count = len(lane)
+    above = np.full(count, GAP, np.int64)
+    times: list[int] = []  # where the owner of a lane changes, and to whom: count + place where a span opens
+    owners: list[int] = []
+    open_ends: list[int] = []
+    open_places: list[int] = []
+
+    def leave(time: int) -> None:
+        open_ends.pop()
+        open_places.pop()
+        times.append(time)
+        owners.append(open_places[-1] if open_places else GAP)
+
+    first = np.flatnonzero(np.diff(lane, prepend=lane[:1] - 1))
+    sizes: list[int] = []  # how many boundaries each lane has
+    behind = np.append(first, count)[1:]
+    for low, high in zip(first.tolist(), behind.tolist(), strict=True):
+        before = len(times)
+        spans = zip(range(low, high), start[low:high].tolist(), end[low:high].tolist(), strict=True)
+        for place, begin, finish in spans:
+            while open_ends:
+                outer_end = open_ends[-1]
+                if outer_end <= begin:
+                    leave(outer_end)
+                elif outer_end < finish <= outer_end + ROUNDING_NS:
+                    leave(begin)
+                else:
+                    finish = min(finish, outer_end)
+                    above[place] = open_places[-1]
+                    break
+            times.append(begin)
+            owners.append(count + place)
+            open_ends.append(finish)
+            open_places.append(place)
+        while open_ends:
+            leave(open_ends[-1])
+        sizes.append(len(times) - before)
+    return _between(lane[first], np.array(sizes, np.int64), times, owners, above)
 
 
-def _owner_below(stack: list[tuple[int, int]]) -> int:
-    """Leave the innermost open span; return the one that goes on."""
-    stack.pop()
-    return stack[-1][1] if stack else GAP
+def _between(lanes: Ints, sizes: Ints, times: list[int], owners: list[int], above: Ints) -> Segments:
+    """Return what lies between the boundaries of each lane, without what neither lasts nor opens an op.
 
-
-class _Boundaries:
-    """Where the owner of a lane changes, in order."""
-
-    def __init__(self) -> None:
-        self._lane: list[int] = []
-        self._time: list[int] = []
-        self._owner: list[int] = []
-        self._opens: list[bool] = []
-
-    def add(self, lane: int, time: int, owner: int, opens: bool = False) -> None:
-        """Let `owner` (GAP for none) have the lane from `time` on, never before the last boundary."""
-        if self._lane and self._lane[-1] == lane:
-            time = max(time, self._time[-1])
-        self._lane.append(lane)
-        self._time.append(time)
-        self._owner.append(owner)
-        self._opens.append(opens)
-
-    def close(self, lane: int | None, stack: list[tuple[int, int]]) -> None:
-        """End all open spans of a lane."""
-        while lane is not None and stack:
-            end = stack[-1][0]
-            self.add(lane, end, _owner_below(stack))
-
-    def segments(self, above: Ints) -> Segments:
-        """Return what lies between the boundaries, without what neither lasts nor opens an op."""
-        lane, time = np.array(self._lane, np.int64), np.array(self._time, np.int64)
-        owner, opens = np.array(self._owner, np.int64), np.array(self._opens, np.bool_)
-        inside = lane[1:] == lane[:-1]
-        start, end = time[:-1], time[1:]
-        kept = np.flatnonzero(inside & (opens[:-1] | (end > start)))
-        return Segments(lane[kept], start[kept], end[kept], owner[kept], opens[kept], above)
+    A boundary never comes before the one before it: an op cut short may end before one inside it.
+    """
+    lane, time, owner = np.repeat(lanes, sizes), np.array(times, np.int64), np.array(owners, np.int64)
+    behind = np.cumsum(sizes)
+    for low, high in zip((behind - sizes).tolist(), behind.tolist(), strict=True):
+        time[low:high] = np.maximum.accumulate(time[low:high])
+    opens = owner >= len(above)
+    owner = np.where(opens, owner - len(above), owner)
+    inside = lane[1:] == lane[:-1]
+    kept = np.flatnonzero(inside & (opens[:-1] | (time[1:] > time[:-1])))
+    return Segments(lane[kept], time[kept], time[kept + 1], owner[kept], opens[kept], above)
