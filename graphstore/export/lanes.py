@@ -31,12 +31,21 @@ class Lanes:
     opens: Bools
 
     def cut(self, lane: Ints, time: Ints) -> Lanes:
-        """Return the pieces cut at these times of these lanes, where a time lies inside a piece."""
+        """Return the pieces cut at these times of these lanes, where a time lies inside a piece.
+
+        A cut where a lane begins makes a piece of no length: what joins there has a piece that has ended.
+        """
         points = np.unique(np.stack([lane, time], axis=1), axis=0)
         lane, time = points[:, 0], points[:, 1]
-        piece = self._until(lane, time, self.start, "left") - 1
-        inside = piece >= 0
-        inside[inside] = (self.lane[piece[inside]] == lane[inside]) & (time[inside] < self.end[piece[inside]])
+        behind = self._until(lane, time, self.start, "left")
+        piece = np.where(behind == np.searchsorted(self.lane, lane), behind, behind - 1)
+        inside = piece < len(self.lane)
+        within = piece[inside]
+        inside[inside] = (
+            (self.lane[within] == lane[inside])
+            & (self.start[within] <= time[inside])
+            & (time[inside] < self.end[within])
+        )
         piece, time = piece[inside], time[inside]
         count = len(self.lane)
         of = np.concatenate([np.arange(count), piece])

@@ -49,9 +49,18 @@ def test_a_cut_inside_a_piece_makes_two_of_it() -> None:
 
 def test_cuts_at_edges_outside_and_twice_change_nothing_more() -> None:
     """Where a piece begins or ends it is cut already; before and behind all pieces there is nothing."""
-    found = line(*OPS).cut(ints(0, 0, 0, 0, 1, 1, 1, 7), ints(0, 30, 50, 90, 5, 60, 60, 60))
+    found = line(*OPS).cut(ints(0, 0, 0, 0, 1, 1, 1, 7), ints(-1, 30, 50, 90, 4, 60, 60, 60))
 
     assert len(found.lane) == len(OPS) + 1
+
+
+def test_a_cut_where_a_lane_begins_makes_a_piece_of_no_length() -> None:
+    """What is launched at that very moment follows it, and not all that the thread does first."""
+    found = line(*OPS).cut(ints(1, 0), ints(5, 0))
+
+    assert shown(found)[:2] == [(0, 0, 0, 0, True), (0, 0, 10, 0, False)]
+    assert shown(found)[-2:] == [(1, 5, 5, 3, True), (1, 5, 95, 3, False)]
+    assert shown(found.cut(ints(1), ints(5))) == shown(found)
 
 
 def test_several_cuts_of_one_piece_follow_each_other() -> None:

@@ -172,6 +172,18 @@ def test_a_clock_of_the_device_that_runs_early_does_not_put_it_before_its_launch
     assert list(found.times) == ["1", "11", "1+50"]
 
 
+def test_a_launch_as_its_thread_begins_waits_for_nothing_of_it() -> None:
+    """Whole µs: the call begins and ends with the first op. What the op does behind it is not waited for."""
+    rank = rank_of(
+        [timed(1, 0, 100)], [kernel(11, 20, 90)], [call(21, 0, 0)], CTRL=[(1, 21)], LAUNCHES=[(21, 11)]
+    )
+
+    found = named(rank)
+
+    assert found.times == {"1": (0, 0), "1+0": (0, 100), "11": (20, 90)}
+    assert found.deps["11"] == ["1"]
+
+
 def test_all_device_ops_of_a_graph_hang_off_its_call() -> None:
     """The stream orders them."""
     rank = rank_of(
