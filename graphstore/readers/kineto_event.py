@@ -118,5 +118,9 @@ def _compact(text: bytes) -> str | None:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:  # raw control bytes in a string: Raw does not look into strings
-        value = orjson.loads(clean(text))
+        text = clean(text)
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:  # a number no float holds (1e999): kept as it was written
+            return text.decode(errors="replace")
     return orjson.dumps(value).decode()
