@@ -23,6 +23,7 @@ from graphstore.export.order import NEVER, NONE, HostOrder, Ints
 from graphstore.export.places import Places, ends_of, places_in
 
 CALL_TO_WORKER, OTHER_THREAD = "call to its worker", "call of another thread"
+EARLY_WORKER = "call to its worker that starts before it"
 NO_NODE = "edge to or from a record that is no node of its own"
 # A source is a device op, a piece of a lane that ends at a time, or a host op on no lane; a target a device
 # op, a host op (its first piece), or the piece of a lane that starts at a time. `idle_from`: the lane waited
@@ -100,7 +101,7 @@ def find_waits(
     flow = _recorded(rank, "DATA", *data)
     given = columns.waits.height + len(data[0])
     left_out = Counter({NO_NODE: given - flow.height - sum(part.height for part in parts)})
-    workers = _workers(rank, columns.call_ops)
+    workers, left_out[EARLY_WORKER] = _workers(rank, columns.call_ops)
     woken = pl.concat([*parts, workers]).filter("wakes")["target_op"].to_numpy()
     others = _other_threads(rank, parent, woken)
     # The stronger rule first: of two for one pair the first stands.
@@ -204,8 +205,11 @@ def _resumed(rank: _Rank, rule: str, source: Ints, target: Ints) -> pl.DataFrame
     return _frame(rule, columns)
 
 
-def _workers(rank: _Rank, call_ops: pl.DataFrame) -> pl.DataFrame:
-    """A backend's worker takes up a call: the call is cut where the worker begins, or ends before."""
+def _workers(rank: _Rank, call_ops: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """A backend's worker takes up a call: the call is cut where the worker begins, or ends before.
+
+    Also returned: how many workers' ops start before their call, which the times contradict.
+    """
     calls, workers = (call_ops.filter(pl.col("role") == role) for role in ("host_op", "worker"))
     joined = calls.join(workers, on="call_uid", suffix="_worker").sort("op_uid_worker", "op_uid")
     call, worker = rank.host(joined["op_uid"].to_numpy()), rank.host(joined["op_uid_worker"].to_numpy())
@@ -221,7 +225,8 @@ def _workers(rank: _Rank, call_ops: pl.DataFrame) -> pl.DataFrame:
         "wakes": True,
     }
     untimed = {"source_op": call[~timed], "target_op": worker[~timed]}
-    return pl.concat([_frame(CALL_TO_WORKER, columns), _frame(CALL_TO_WORKER, untimed)])
+    found = pl.concat([_frame(CALL_TO_WORKER, columns), _frame(CALL_TO_WORKER, untimed)])
+    return found, int((timed & ~on_time).sum())
 
 
 def _other_threads(rank: _Rank, parent: Ints, woken: Ints) -> pl.DataFrame:

@@ -521,3 +521,13 @@ def test_threads_are_counted_by_what_their_order_follows_from() -> None:
     assert found.deps["3"] == ["2"]
     assert found.cut.threads == {"kineto thread and start": 1, "tid and node id": 1}
     assert np.unique(found.cut.lane).tolist() == [0, 1]
+
+
+def test_a_worker_that_starts_before_its_call_is_not_tied_to_it_and_counted() -> None:
+    """The times contradict it, so something else is wrong with the pair."""
+    ops = [timed(1, 50, 90, "c10d::allreduce_"), timed(2, 10, 80, "gloo:all_reduce", thread=2)]
+
+    found = named(rank_of(ops, call_ops=[("host_op", 31, 1), ("worker", 31, 2)]))
+
+    assert "1" not in found.deps["2"]
+    assert found.cut.kept.left_out == {"call to its worker that starts before it": 1}
