@@ -13,7 +13,12 @@ import polars as pl
 
 from graphstore.link.nesting import Bools, Ints
 from graphstore.link.waits.found import CALL, KERNEL, Found
-from graphstore.link.waits.streams import calls_by_correlation, current_streams, stream_numbers
+from graphstore.link.waits.streams import (
+    calls_by_correlation,
+    current_devices,
+    current_streams,
+    stream_numbers,
+)
 from graphstore.link.waits.work import NONE, Work
 
 RECORDED, CERTAIN, LIKELY, TIMING = (
@@ -61,13 +66,14 @@ def _recorded(work: Work, syncs: pl.DataFrame, found: Found) -> set[int]:
 
 
 def _whole_device(work: Work, found: Found) -> None:
-    """Device and context synchronisation wait for every stream; so does freeing memory, if it waits at
-    all.
+    """Device and context synchronisation wait for every stream of the device; so does freeing memory, if it
+    waits at all. Which device is that of the thread's last launch; of a thread that launched nothing, any.
     """
     calls = np.flatnonzero(np.isin(work.call_name, (*WHOLE_DEVICE, FREE)))
-    for number in work.stream_keys.values():
+    current = current_devices(work, calls)
+    for (device, _), number in work.stream_keys.items():
         source = work.last_on_stream(np.full(len(calls), number, np.int64), work.call_start[calls])
-        known = source != NONE
+        known = (source != NONE) & ((current == device) | (current == NONE))
         here, awaited = calls[known], source[known]
         waited = (work.call_name[here] != FREE) | _ends_inside(work, awaited, here)
         _add(work, found, CERTAIN, awaited[waited], here[waited])

@@ -81,6 +81,16 @@ def current_streams(work: Work, collective: Ints, calls: Ints) -> Ints:
     """Return the stream of the last launch outside collectives before each call on its thread, or NONE."""
     launched = np.flatnonzero(work.launch != NONE)
     launched = launched[collective[work.launch[launched]] == NONE]
+    return pick(work.stream, _last_launched(work, launched, calls))
+
+
+def current_devices(work: Work, calls: Ints) -> Ints:
+    """Return the device of the last launch before each call on its thread, or NONE."""
+    return pick(work.device, _last_launched(work, np.flatnonzero(work.launch != NONE), calls))
+
+
+def _last_launched(work: Work, launched: Ints, calls: Ints) -> Ints:
+    """Return which of the device ops `launched` was launched last before each call on its thread, or NONE."""
     by = work.launch[launched]
     last = last_before(
         work.call_thread[by],
@@ -89,7 +99,7 @@ def current_streams(work: Work, collective: Ints, calls: Ints) -> Ints:
         work.call_thread[calls],
         work.call_start[calls],
     )
-    return pick(work.stream[launched], last)
+    return pick(launched, last)
 
 
 def _before_collectives(work: Work, collective: Ints, waits: Ints, current: Ints, found: Found) -> None:

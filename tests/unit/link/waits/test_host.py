@@ -42,6 +42,15 @@ def test_a_device_synchronisation_waits_for_work_from_before_the_window() -> Non
     )
 
 
+def test_a_device_synchronisation_waits_for_no_other_device() -> None:
+    """One process with two GPUs: the thread launched on device 0 last, thread 2 works on device 1."""
+    other = kernel(3, 10, 280, "d") | {"device": 1}
+
+    found = blocked("cudaDeviceSynchronize", calls=[launch(3, 5, thread=2)], kernels=[other])
+
+    assert [awaited for awaited, _, _ in found] == ["a", "b"]
+
+
 def test_a_device_synchronisation_does_not_wait_for_what_is_launched_later() -> None:
     """d, launched by another thread meanwhile, is not its business."""
     later = blocked(
