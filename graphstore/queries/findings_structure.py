@@ -172,7 +172,7 @@ def _waits_against_times(rows: Rows, _: Context) -> Iterable[Draft]:
 
 def _cycle(rows: Rows, context: Context) -> Iterable[Draft]:
     """One finding per rank that has a cycle: each cycle as ids in order with the types of its edges."""
-    for rank in (row["rank"] for row in rows):
+    for rank in sorted({row["rank"] for row in rows}):
         own = context.rows("structure/show_edges", rank=rank)
         edges = Edges(
             np.array([uid for row in own for uid in row["sources"]], dtype=np.int64),
