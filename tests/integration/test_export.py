@@ -139,6 +139,7 @@ def test_the_manifest_counts_what_went_in_and_came_out(store: Store, tmp_path: P
         "unexplained_us": 0.0,
         "unexplained": 0.0,
         "edges_chosen_by_time": 0,
+        "chosen_by_time": [],
         "contradictions": 0,
     }
     for name, facts in manifest["files"].items():
