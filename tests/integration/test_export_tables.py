@@ -335,8 +335,8 @@ def test_a_place_that_is_no_folder_is_one_line(archive: Archive, tmp_path: Path)
 
 
 def test_a_form_of_rows_is_no_export(archive: Archive, tmp_path: Path) -> None:
-    """--format json of other verbs tells rows: here the line names what can be written."""
-    line = archive.fails("export", RUN, "--format", "json", "-o", tmp_path / "out", code=2)
+    """--format jsonl of other verbs tells rows: here the line names what can be written."""
+    line = archive.fails("export", RUN, "--format", "jsonl", "-o", tmp_path / "out", code=2)
 
     assert "chakra" in line
     assert "parquet" in line
