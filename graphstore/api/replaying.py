@@ -17,7 +17,8 @@ import orjson
 
 from graphstore import export
 from graphstore.errors import InputError, UsageError
-from graphstore.export.replay_files import FileNodes, alone, error, file_nodes, together
+from graphstore.export.replay import error
+from graphstore.export.replay_files import FileNodes, alone, file_nodes, together
 from graphstore.settings import REPLAY_TOLERANCE
 from graphstore.store.base import Progress
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from graphstore.export.astra_plan import Plan
 from graphstore.export.chakra import RankNodes
-from graphstore.export.order import NONE, Bools, Ints, through, topological_order
+from graphstore.export.order import NONE, Bools, Ints, pick, topological_order
 from graphstore.export.pieces import CLOSING, FIRST
 from graphstore.export.replay import deps_of
 from graphstore.link.parts import strong_parts
@@ -92,7 +92,7 @@ def _rebuilt(rank: RankNodes, order: Ints, source: Ints, target: Ints) -> RankNo
         measured=moved(nodes.measured, end),
         timed=moved(nodes.timed, bool(nodes.timed.any())),
         deps=deps,
-        ctrl=through(moved(nodes.ctrl, NONE), number),
+        ctrl=pick(number, moved(nodes.ctrl, NONE), NONE),
     )
     is_timed = bool(nodes.timed.any())
     closes_us = (end + 500) // 1000 if is_timed else NONE
@@ -100,7 +100,7 @@ def _rebuilt(rank: RankNodes, order: Ints, source: Ints, target: Ints) -> RankNo
         rank,
         nodes=fitted,
         place=moved(rank.place, NONE),
-        first=through(moved(rank.first, NONE), number),
+        first=pick(number, moved(rank.first, NONE), NONE),
         start_us=moved(rank.start_us, closes_us),
         duration_us=moved(rank.duration_us, 0 if is_timed else NONE),
         lead_us=moved(rank.lead_us, 0),

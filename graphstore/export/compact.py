@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphstore.export.edges import Kept
-from graphstore.export.order import NONE, Bools, through
+from graphstore.export.order import NONE, Bools, pick
 from graphstore.export.pieces import GAP_TIME, REST, THREAD_ORDER, Pieces
 
 JOINED_NS = 10_000
@@ -52,8 +52,8 @@ def compact(pieces: Pieces, whole: Bools) -> Pieces:
             for name in ("start", "timed", "kind", "place", "lane", "resumes")
         },
         end=end[kept],
-        ctrl=through(pieces.ctrl[kept], moved),
-        first=through(pieces.first, moved),
+        ctrl=pick(moved, pieces.ctrl[kept], NONE),
+        first=pick(moved, pieces.first, NONE),
         kept=edges,
     )
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from graphstore.export.chakra import FIRST_ID, RankNodes
+from graphstore.export.chakra import FIRST_ID, ON_CPU, RankNodes
 from graphstore.export.order import NONE, Bools, Ints
-from graphstore.export.pieces import FIRST, GAP_TIME, REST, STREAM_ORDER, Pieces
+from graphstore.export.pieces import STREAM_ORDER, Pieces
 from graphstore.export.rank_nodes import microseconds
-from graphstore.export.replay import COMMUNICATION, CPU, GPU, in_slots, unlimited
+from graphstore.export.replay import COMMUNICATION, CPU, GPU, error, in_slots, percentiles, unlimited
 
 TIMING = ".timing"
 
@@ -34,17 +34,17 @@ def figures(rank: RankNodes, cut: Pieces) -> dict[str, Any] | None:
     window = nodes.window[1] - nodes.window[0]
     own = nodes.timed & (nodes.node != NONE)
     recorded = np.where(own, rank.start_us - rank.lead_us - begin, 0)
-    on_cpu = np.isin(nodes.kind, (FIRST, REST, GAP_TIME))
+    on_cpu = np.isin(nodes.kind, ON_CPU)
     by_time = chosen_by_time(rank, cut)
     return {
         "measured_us": measured,
         "simulated_us": int((starts + duration).max()),
-        "error": _error(int((starts + duration).max()), measured),
-        "error_without_fit": _error(nodes.fit_free_ns, window),
-        "error_of_simple_reader": _error(int((slots + duration).max()), measured),
+        "error": error(int((starts + duration).max()), measured) or 0.0,
+        "error_without_fit": error(nodes.fit_free_ns, window) or 0.0,
+        "error_of_simple_reader": error(int((slots + duration).max()), measured) or 0.0,
         "start_error_us": {
-            "cpu": _percentiles((starts - recorded)[own & on_cpu]),
-            "gpu": _percentiles((starts - recorded)[own & ~on_cpu]),
+            "cpu": percentiles((starts - recorded)[own & on_cpu]),
+            "gpu": percentiles((starts - recorded)[own & ~on_cpu]),
         },
         "unexplained_us": nodes.unexplained_ns / 1_000,
         "unexplained": round(nodes.unexplained_ns / max(window, 1), 6),
@@ -77,7 +77,7 @@ def chosen_by_time(rank: RankNodes, cut: Pieces) -> list[dict[str, Any]]:
 
 def slots_of(rank: RankNodes) -> Ints:
     """Return the slot each node holds in a simple reader: CPU, GPU or communication."""
-    slot = np.where(np.isin(rank.nodes.kind, (FIRST, REST, GAP_TIME)), CPU, GPU)
+    slot = np.where(np.isin(rank.nodes.kind, ON_CPU), CPU, GPU)
     slot[list(rank.communications)] = COMMUNICATION
     return slot
 
@@ -89,16 +89,3 @@ def contradictions(cut: Pieces) -> int:
     late = cut.end[kept.source] > cut.start[kept.target] + cut.slack_ns
     in_order = np.isin(kept.rule, [n for n, name in enumerate(kept.rules) if name == STREAM_ORDER])
     return int((timed & late & ~in_order).sum())  # device ops that overlap on a stream are cut, not reordered
-
-
-def _error(simulated: int, measured: int) -> float:
-    """Return the error of a span as a share of it."""
-    return round(simulated / measured - 1, 6) if measured else 0.0
-
-
-def _percentiles(error: Ints) -> dict[str, float] | None:
-    """Return the median and the 95th percentile of how far starts are off, in µs; None without nodes."""
-    if not len(error):
-        return None
-    middle, high = np.percentile(np.abs(error), (50, 95))
-    return {"p50": round(float(middle), 1), "p95": round(float(high), 1)}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphstore.export.order import NONE, Bools, Ints, through
+from graphstore.export.order import NONE, Bools, Ints, pick
 from graphstore.export.pieces import BEFORE_WINDOW, DEVICE, STREAM_ORDER, UNEXPLAINED, Pieces
 from graphstore.export.replay import Deps, deps_of, unlimited
 from graphstore.export.waits import CALL_TO_WORKER
@@ -71,7 +71,7 @@ def fitted(pieces: Pieces, fit: bool = True) -> Fitted:
         start,
         timed,
         deps,
-        through(pieces.ctrl[order], number),
+        pick(number, pieces.ctrl[order], NONE),
         int(free.max(initial=window[0])) - window[0],
         0,
         window,
@@ -185,6 +185,6 @@ def _with_added(plain: Fitted, late: Bools) -> Fitted:
         measured=merged(plain.measured, begins),
         timed=merged(plain.timed, np.ones(more, np.bool_)),
         deps=deps,
-        ctrl=np.where(ctrl == NONE, NONE, place[np.maximum(ctrl, 0)]),
+        ctrl=pick(place, ctrl, NONE),
         unexplained_ns=int((ends - begins)[~without].sum()),
     )

@@ -32,11 +32,6 @@ def pick(values: Ints, places: Ints, otherwise: int) -> Ints:
     return out
 
 
-def through(nodes: Ints, moved: Ints) -> Ints:
-    """Return where `moved` puts each node, NONE for none."""
-    return pick(moved, nodes, NONE)
-
-
 def topological_order(count: int, source: Ints, target: Ints, priority: Ints) -> Ints:
     """Return all nodes so that every edge leads forward; among those free, the lowest `priority` comes first.
 

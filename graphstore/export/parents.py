@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from graphstore.export.order import NONE, HostOrder, Ints, pick
+from graphstore.export.order import NONE, HostOrder, Ints
 from graphstore.export.places import Places, places_in
 from graphstore.model.markers import GROUP_INIT
 
@@ -64,8 +64,3 @@ def calls_of_other_threads(
     )
     child = np.flatnonzero(other)
     return parent[child], child
-
-
-def first_pieces_of(parent: Ints, first: Ints) -> Ints:
-    """Return the first node of each parent, NONE without."""
-    return pick(first, parent, NONE)

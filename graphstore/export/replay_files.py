@@ -20,7 +20,17 @@ import numpy as np
 from graphstore.chakra.et_def_pb2 import Node, NodeType
 from graphstore.errors import InputError
 from graphstore.export.order import Bools, Ints, topological_order
-from graphstore.export.replay import COMMUNICATION, CPU, GPU, Deps, deps_of, in_slots, unlimited
+from graphstore.export.replay import (
+    COMMUNICATION,
+    CPU,
+    GPU,
+    Deps,
+    deps_of,
+    error,
+    in_slots,
+    percentiles,
+    unlimited,
+)
 
 UNEXPLAINED_NAME = "unexplained wait"
 COMMUNICATIONS = (NodeType.COMM_COLL_NODE, NodeType.COMM_SEND_NODE, NodeType.COMM_RECV_NODE)
@@ -192,19 +202,6 @@ def alone(nodes: FileNodes) -> dict[str, Any]:
             for lane, name in nodes.streams.items()
         },
     }
-
-
-def error(simulated: int, measured: int) -> float | None:
-    """Return by what share a simulated span is off; None without a measured one."""
-    return round(simulated / measured - 1, 6) if measured else None
-
-
-def percentiles(off: Ints) -> dict[str, float] | None:
-    """Return the median and the 95th percentile; None without nodes."""
-    if not len(off):
-        return None
-    middle, high = np.percentile(off, (50, 95))
-    return {"p50": round(float(middle), 1), "p95": round(float(high), 1)}
 
 
 def together(ranks: Sequence[FileNodes], groups: Mapping[str, Sequence[int]]) -> dict[int, int]:
