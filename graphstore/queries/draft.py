@@ -88,15 +88,22 @@ def duration(ns: int) -> str:
 
 
 def per_rank(
-    role: str, count: str, sentence: Callable[[Mapping[str, Any]], str], confidence: str = "high"
+    role: str,
+    count: str,
+    sentence: Callable[[Mapping[str, Any]], str],
+    confidence: str = "high",
+    by: tuple[str, ...] = (),
 ) -> RuleCode:
-    """Return the code of a rule with one finding a rank; `count` names its column, the row is evidence."""
+    """Return the code of a rule with one finding a rank, and for each of the texts in the columns `by`.
+
+    `count` names its column; the row is evidence.
+    """
 
     def code(rows: Rows, _: Context) -> Iterable[Draft]:
         for row in rows:
             yield Draft(
                 rank=row["rank"],
-                subject=f"rank {row['rank']}",
+                subject=" ".join([f"rank {row['rank']}", *(row[name] for name in by)]),
                 message=f"rank {row['rank']}: {sentence(row)}",
                 evidence={key: value for key, value in row.items() if key not in ("rank", "subjects")},
                 subjects=subjects(row.get("subjects") or (), role),

@@ -7,57 +7,36 @@ export/simulator/.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from graphstore.queries.draft import Context, Draft, Rows, RuleCode, counted, listed, per_rank, subjects, verb
-
-
-def _lacking(rows: Rows, _: Context) -> Iterable[Draft]:
-    """One finding per rank, type and attribute."""
-    for row in rows:
-        yield Draft(
-            rank=row["rank"],
-            subject=f"rank {row['rank']} {row['chakra_kind']} {row['attribute']}",
-            message=f"rank {row['rank']}: {counted(row['nodes'], row['chakra_kind'])} "
-            f"{verb(row['nodes'], 'has', 'have')} no {row['attribute']}",
-            evidence={name: row[name] for name in ("chakra_kind", "attribute", "nodes")},
-            subjects=subjects(row["subjects"], "node"),
-            count=row["nodes"],
-        )
-
-
-def _wire_type(rows: Rows, _: Context) -> Iterable[Draft]:
-    """One finding per rank and attribute."""
-    for row in rows:
-        yield Draft(
-            rank=row["rank"],
-            subject=f"rank {row['rank']} {row['attribute']}",
-            message=f"rank {row['rank']}: {counted(row['nodes'], 'communication node')} "
-            f"{verb(row['nodes'], 'holds', 'hold')} {row['attribute']} as a type that not all readers read",
-            evidence={name: row[name] for name in ("attribute", "nodes")},
-            subjects=subjects(row["subjects"], "node"),
-            count=row["nodes"],
-        )
-
-
-def _unsupported(rows: Rows, _: Context) -> Iterable[Draft]:
-    """One finding per rank and type of collective."""
-    for row in rows:
-        yield Draft(
-            rank=row["rank"],
-            subject=f"rank {row['rank']} {row['comm_kind']}",
-            message=f"rank {row['rank']}: {counted(row['nodes'], 'collective')} "
-            f"{verb(row['nodes'], 'is', 'are')} {row['comm_kind']}, which ASTRA-sim does not simulate",
-            evidence={name: row[name] for name in ("comm_kind", "nodes")},
-            subjects=subjects(row["subjects"], "node"),
-            count=row["nodes"],
-        )
-
+from graphstore.queries.draft import RuleCode, counted, listed, per_rank, verb
 
 RULES: dict[str, RuleCode] = {
-    "incomplete_communication": _lacking,
-    "wire_type": _wire_type,
-    "unsupported_collective": _unsupported,
+    "incomplete_communication": per_rank(
+        "node",
+        "nodes",
+        lambda row: (
+            f"{counted(row['nodes'], row['chakra_kind'])} {verb(row['nodes'], 'has', 'have')} "
+            f"no {row['attribute']}"
+        ),
+        by=("chakra_kind", "attribute"),
+    ),
+    "wire_type": per_rank(
+        "node",
+        "nodes",
+        lambda row: (
+            f"{counted(row['nodes'], 'communication node')} {verb(row['nodes'], 'holds', 'hold')} "
+            f"{row['attribute']} as a type that not all readers read"
+        ),
+        by=("attribute",),
+    ),
+    "unsupported_collective": per_rank(
+        "node",
+        "nodes",
+        lambda row: (
+            f"{counted(row['nodes'], 'collective')} {verb(row['nodes'], 'is', 'are')} {row['comm_kind']}, "
+            "which ASTRA-sim does not simulate"
+        ),
+        by=("comm_kind",),
+    ),
     "communication_on_cpu": per_rank(
         "node",
         "nodes",

@@ -117,20 +117,6 @@ def _dangling_dep(rows: Rows, _: Context) -> Iterable[Draft]:
         )
 
 
-def _repeated_dep(rows: Rows, _: Context) -> Iterable[Draft]:
-    """One finding per rank and field."""
-    for row in rows:
-        yield Draft(
-            rank=row["rank"],
-            subject=f"rank {row['rank']} {row['field']}",
-            message=f"rank {row['rank']}: {counted(row['nodes'], 'node')} "
-            f"{verb(row['nodes'], 'names', 'name')} an id twice in {row['field']}",
-            evidence={"field": row["field"], "nodes": row["nodes"]},
-            subjects=subjects(row["subjects"], "waiting"),
-            count=row["nodes"],
-        )
-
-
 def _linked_syncs(rows: Rows, context: Context) -> Iterable[Draft]:
     """One finding per rank: the waits that point back in time, the first of them with their ids."""
     shown = context.rows("structure/show_syncs_back_in_time")
@@ -265,7 +251,15 @@ RULES: dict[str, RuleCode] = {
         ),
     ),
     "dangling_dep": _dangling_dep,
-    "repeated_dep": _repeated_dep,
+    "repeated_dep": per_rank(
+        "waiting",
+        "nodes",
+        lambda row: (
+            f"{counted(row['nodes'], 'node')} {verb(row['nodes'], 'names', 'name')} an id twice in "
+            f"{row['field']}"
+        ),
+        by=("field",),
+    ),
     "cycle": _cycle,
     "missing_size": per_rank(
         "node",
