@@ -148,6 +148,13 @@ def last_at_least(tree: list[Ints], before: Ints, threshold: Ints) -> Ints:
     return out
 
 
+def at(values: Ints, places: Ints) -> Ints:
+    """Return values[places], -1 where the place is -1."""
+    if not values.size:
+        return np.full(places.size, -1, dtype=np.int64)
+    return np.where(places >= 0, values[np.maximum(places, 0)], -1)
+
+
 def own_time(duration: Ints, encloser: Ints) -> Ints:
     """Return the duration of each span less that of the spans it directly encloses, never below 0.
 

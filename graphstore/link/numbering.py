@@ -50,13 +50,6 @@ class Places:
     facts: dict[str, int] = field(default_factory=dict)
 
 
-def at(values: Ints, places: Ints) -> Ints:
-    """Return values[places], -1 where the place is -1."""
-    if not values.size:
-        return np.full(places.size, -1, dtype=np.int64)
-    return np.where(places >= 0, values[np.maximum(places, 0)], -1)
-
-
 def number_nodes(rank: int, tables: Tables, places: Places, comm: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return {label: frame of `n` and the label's properties}; uid and run stay null, times are absolute."""
     host, first = tables.host, _offsets(tables, comm)

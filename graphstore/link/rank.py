@@ -25,8 +25,8 @@ from graphstore.link.host_host import (
     refuse_other_run,
     what_differs,
 )
-from graphstore.link.nesting import Ints, Spans, sort_spans
-from graphstore.link.numbering import Places, Tables, at, number_edges, number_nodes
+from graphstore.link.nesting import Ints, Spans, at, sort_spans
+from graphstore.link.numbering import Places, Tables, number_edges, number_nodes
 from graphstore.link.process_groups import Groups, listed_groups
 from graphstore.link.waits import Lanes, find_waits
 from graphstore.model.records import FileRecords, RankGraph, empty

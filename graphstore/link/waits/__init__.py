@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from graphstore.link.nesting import Bools, Ints
+from graphstore.link.nesting import Bools, Ints, at
 from graphstore.link.segments import segments
 from graphstore.link.waits.found import CALL, HOST_OP, KERNEL, SCHEMA, Found
 from graphstore.link.waits.host import find_host_waits
 from graphstore.link.waits.streams import find_stream_waits
 from graphstore.link.waits.threads import find_thread_waits, threads_of
-from graphstore.link.waits.work import NONE, pick, work_of
+from graphstore.link.waits.work import NONE, work_of
 from graphstore.model.collectives import is_collective_kernel
 
 __all__ = ["CALL", "HOST_OP", "KERNEL", "SCHEMA", "Lanes", "Waits", "find_waits"]
@@ -70,7 +70,7 @@ def find_waits(
         find_thread_waits(threads, comm, found)
     if kernels.height and not kernels["start_ns"].null_count():
         work = work_of(calls, kernels, lanes.call, caller, launch, _collective_kernels(kernels))
-        collective = pick(_outermost(_collective_ops(host, comm), encloser), caller)
+        collective = at(_outermost(_collective_ops(host, comm), encloser), caller)
         find_stream_waits(work, syncs, collective, found)
         find_host_waits(work, syncs, collective, found)
     return Waits(found.frame(), {rule: number for rule, number in sorted(found.left_out.items()) if number})

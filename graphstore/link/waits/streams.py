@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from graphstore.link.nesting import Bools, Ints
+from graphstore.link.nesting import Bools, Ints, at
 from graphstore.link.waits.found import KERNEL, Found
-from graphstore.link.waits.work import BEFORE, NONE, Work, first_after, last_before, pick
+from graphstore.link.waits.work import BEFORE, NONE, Work, first_after, last_before
 
 STREAM_WAIT = "Stream Wait Event"
 RECORDED, COLLECTIVE, TIMING = "stream_wait.recorded", "collective_wait.likely", "stream_wait.timing"
@@ -81,12 +81,12 @@ def current_streams(work: Work, collective: Ints, calls: Ints) -> Ints:
     """Return the stream of the last launch outside collectives before each call on its thread, or NONE."""
     launched = np.flatnonzero(work.launch != NONE)
     launched = launched[collective[work.launch[launched]] == NONE]
-    return pick(work.stream, _last_launched(work, launched, calls))
+    return at(work.stream, _last_launched(work, launched, calls))
 
 
 def current_devices(work: Work, calls: Ints) -> Ints:
     """Return the device of the last launch before each call on its thread, or NONE."""
-    return pick(work.device, _last_launched(work, np.flatnonzero(work.launch != NONE), calls))
+    return at(work.device, _last_launched(work, np.flatnonzero(work.launch != NONE), calls))
 
 
 def _last_launched(work: Work, launched: Ints, calls: Ints) -> Ints:
@@ -99,7 +99,7 @@ def _last_launched(work: Work, launched: Ints, calls: Ints) -> Ints:
         work.call_thread[calls],
         work.call_start[calls],
     )
-    return pick(launched, last)
+    return at(launched, last)
 
 
 def _before_collectives(work: Work, collective: Ints, waits: Ints, current: Ints, found: Found) -> None:
@@ -109,7 +109,7 @@ def _before_collectives(work: Work, collective: Ints, waits: Ints, current: Ints
     first = first_after(
         of, work.launched[kernels], work.start[kernels], collective[waits], work.call_start[waits]
     )
-    target = pick(kernels, first)
+    target = at(kernels, first)
     known = (target != NONE) & (current != NONE)
     source = work.last_on_stream(current[known], work.call_start[waits[known]])
     _add(work, found, COLLECTIVE, source, target[known])
@@ -126,7 +126,7 @@ def _after_collectives(work: Work, waits: Ints, current: Ints, found: Found) -> 
         np.zeros(len(waits), np.int64),
         work.call_start[waits],
     )
-    source = pick(kernels, last)
+    source = at(kernels, last)
     known = (source != NONE) & (current != NONE)
     target = work.first_on_stream(current[known], work.call_end[waits[known]])
     _add(work, found, COLLECTIVE, source[known], target)

@@ -145,14 +145,6 @@ def _searched(group: Ints, time: Ints, tie: Ints, wanted: Ints, at: Ints) -> tup
     return order, first, behind, place
 
 
-def pick(values: Ints, places: Ints) -> Ints:
-    """Return values at places, NONE where the place is NONE."""
-    out = np.full(len(places), NONE, np.int64)
-    known = places != NONE
-    out[known] = values[places[known]]
-    return out
-
-
 def _at(values: Ints, places: Ints) -> Ints:
     """Return values at places, whatever where a place is outside."""
     if not len(values):
