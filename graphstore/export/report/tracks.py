@@ -46,7 +46,7 @@ class Tracks:
     """`tracks`: rank, track, spans, busy_ns, start_ns, end_ns. `bars`: rank, track, layer, start, end.
 
     `device_ops`: what ran on devices by name: layer, name, ops, duration_ns, longest_ns. Times in ns since
-    the run's start. `pixel_ns`: what one pixel of the picture lasts.
+    the run's start.
     """
 
     tracks: pl.DataFrame
@@ -54,6 +54,11 @@ class Tracks:
     device_ops: pl.DataFrame
     start_ns: int
     end_ns: int
+
+    @property
+    def spans(self) -> int:
+        """How many spans the bars stand for."""
+        return int(self.tracks["spans"].sum())
 
     @property
     def pixel_ns(self) -> int:

@@ -1,0 +1,126 @@
+"""The charts of a report as SVG: Vega-Lite specifications, drawn by vl-convert.
+
+In:  frames. Out: SVG texts that stand inside the page: no script, no font, no address.
+Decided here: the form of each chart. Colours are the page's variables (`var(--…)`), so that one picture serves
+light, dark and paper; what a colour means is also told by height, pattern or number. Names from traces are
+data of a specification, never part of an expression, and the library escapes them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import vl_convert
+
+from graphstore.export.report.tracks import COMM, COMPUTE, COPY, HOST, PIXELS, RUNTIME, Tracks
+
+VEGA_LITE = "5.20"
+STEPS = "steps"
+# layer → (fill, share of the track's height); drawn in this order
+LOOKS = {
+    HOST: ("var(--host)", 0.86),
+    RUNTIME: ("var(--runtime)", 0.4),
+    COMPUTE: ("var(--kernel)", 0.86),
+    COPY: ("var(--copy)", 0.4),
+    COMM: ("url(#hatch)", 0.86),
+}
+STEP_LABELS = 40  # more than these would overlap
+LABEL_PIXELS = 190
+_CONFIG: dict[str, Any] = {
+    "background": None,
+    "view": {"stroke": None},
+    "font": "sans-serif",
+    "axis": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--muted)",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": LABEL_PIXELS,
+    },
+    "text": {"fontSize": 11},
+}
+_PLACES = re.compile(r"(?<= d=\")[^\"]+")
+_LONG = re.compile(r"(\d+\.\d\d)\d+")
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """Return the SVG of a specification; places are rounded to hundredths of a pixel."""
+    whole = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "config": _CONFIG, **spec}
+    text = vl_convert.vegalite_to_svg(whole, vl_version=VEGA_LITE, allowed_base_urls=[])
+    return _PLACES.sub(lambda path: _LONG.sub(r"\1", path.group()), text)
+
+
+def timeline(tracks: Tracks, rank: int, shown: list[str], steps: pl.DataFrame) -> str:
+    """Return the timeline of one rank: a track for each of `shown`, and one for the steps.
+
+    `steps`: step, start_ns, end_ns. All ranks have the same axis.
+    """
+    unit, size = ("s", 1e9) if tracks.end_ns - tracks.start_ns > 10**10 else ("ms", 1e6)
+    own = tracks.bars.filter((pl.col("rank") == rank) & pl.col("track").is_in(shown))
+    domain = [tracks.start_ns / size, tracks.end_ns / size]
+    layers = [
+        _bars(own.filter(pl.col("layer") == layer), size, *look)
+        for layer, look in LOOKS.items()
+        if own.filter(pl.col("layer") == layer).height
+    ]
+    if steps.height:
+        layers = [*_steps(steps, size), *layers]
+    order = [STEPS] * bool(steps.height) + shown
+    return svg(
+        {
+            "width": PIXELS,
+            "height": {"step": 24},
+            "layer": layers,
+            "encoding": {
+                "x": {
+                    "field": "a",
+                    "type": "quantitative",
+                    "scale": {"domain": domain, "nice": False},
+                    "axis": {"title": f"{unit} since the run began", "tickCount": 10},
+                },
+                "x2": {"field": "b"},
+                "y": {
+                    "field": "t",
+                    "type": "nominal",
+                    "sort": None,
+                    "scale": {"domain": order},
+                    "axis": {"title": None, "minExtent": LABEL_PIXELS, "maxExtent": LABEL_PIXELS, "ticks": False},
+                },
+            },
+        }
+    )
+
+
+def _bars(bars: pl.DataFrame, size: float, fill: str, height: float) -> dict[str, Any]:
+    rows = bars.select(t="track", a=pl.col("start") / size, b=pl.col("end") / size)
+    return {
+        "data": {"values": rows.to_dicts()},
+        "mark": {"type": "rect", "aria": False, "fill": fill, "height": {"band": height}},
+    }
+
+
+def _steps(steps: pl.DataFrame, size: float) -> list[dict[str, Any]]:
+    """Return the layers of the steps: frames, and their numbers where there is room."""
+    rows = steps.select(
+        t=pl.lit(STEPS), a=pl.col("start_ns") / size, b=pl.col("end_ns") / size, n=pl.col("step").cast(pl.String)
+    )
+    frame = {"type": "rect", "aria": False, "fill": "var(--step)", "stroke": "var(--muted)", "strokeWidth": 0.5}
+    layers: list[dict[str, Any]] = [
+        {"data": {"values": rows.to_dicts()}, "mark": {**frame, "height": {"band": 0.7}}}
+    ]
+    if rows.height <= STEP_LABELS:
+        middle = rows.with_columns(a=(pl.col("a") + pl.col("b")) / 2)
+        layers.append(
+            {
+                "data": {"values": middle.to_dicts()},
+                "mark": {"type": "text", "aria": False, "fill": "var(--ink)"},
+                "encoding": {"text": {"field": "n"}, "x2": None},
+            }
+        )
+    return layers
