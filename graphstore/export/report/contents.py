@@ -14,7 +14,7 @@ import orjson
 import polars as pl
 
 from graphstore.export.facts import facts_of_run
-from graphstore.export.report.findings import Findings, evidence_lines, read_findings
+from graphstore.export.report.findings import Findings, read_findings
 from graphstore.export.report.layers import Layout, layout
 from graphstore.export.report.neighbours import waits_picture
 from graphstore.export.report.tracks import Tracks, read_tracks
@@ -47,7 +47,6 @@ class Contents:
     ledger: Ledger
     nodes: list[Row]  # label, nodes
     findings: Findings
-    causes: list[Row]
     waits: Layout | None
     tracks: Tracks
     steps: pl.DataFrame
@@ -68,7 +67,6 @@ def read_contents(store: Store, run: str, progress: Progress | None = None) -> C
         ledger=_ledger(rows("archive/show_ledger").to_dicts()),
         nodes=rows("archive/count_labels").to_dicts(),
         findings=read_findings(store, run),
-        causes=[_cause(row) for row in rows("communication/show_causes").to_dicts()],
         waits=layout(waits) if waits else None,
         tracks=read_tracks(store, run, progress),
         steps=rows("time/show_steps").drop_nulls(["start_ns", "end_ns"]),
@@ -89,7 +87,3 @@ def _ledger(files: list[Row]) -> Ledger:
         reasons=reasons.most_common(),
     )
 
-
-def _cause(row: Row) -> Row:
-    """Return a cause with its evidence as lines."""
-    return {**row, "evidence": evidence_lines(orjson.loads(row["evidence"] or "{}"))}

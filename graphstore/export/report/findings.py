@@ -2,7 +2,7 @@
 
 In:  a store and a run. Out: `FindingGroup`s, the severe ones first; and whether they were kept in the run.
 Decided here: findings that `check` kept are told as they stand there; where none were kept, the checks are
-asked now, and nothing is written. How many are told in full, and how many pictures there are.
+asked now, and nothing is written. How many are told in full; of each rule the first finding about ops has a picture.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from graphstore.queries.draft import duration
 from graphstore.queries.findings import Finding
 from graphstore.store.base import Store
 
-PICTURES = 16  # in one report
 TOLD = 12  # findings of one rule told with their evidence; of the others the message
 LINES = 200  # messages of one rule
 VALUE_LENGTH = 600  # letters of one item of evidence
@@ -69,8 +68,9 @@ def read_findings(store: Store, run: str) -> Findings:
     found = kept or queries.check(store, run)
     ops = _ops_kept(store, run) if kept else _ops_of(found)
     grouped = [list(group) for _, group in groupby(found, key=lambda finding: finding.rule)]
-    chosen = [finding for group in grouped for finding in group[:2] if ops.get(finding.fid)]
-    about = {f.fid: Subjects(ops[f.fid], f.evidence.get("absent_id")) for f in chosen[:PICTURES]}
+    with_ops = [[finding for finding in group if ops.get(finding.fid)] for group in grouped]
+    chosen = [group[0] for group in with_ops if group]
+    about = {f.fid: Subjects(ops[f.fid], f.evidence.get("absent_id")) for f in chosen}
     pictures = {fid: layout(picture) for fid, picture in neighbourhoods(store, run, about).items()}
     meanings = {query.rule: query.meaning for query in reversed(checks(None))}
     counts: dict[tuple[str, str], int] = {}

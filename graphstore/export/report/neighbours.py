@@ -23,6 +23,7 @@ from graphstore.store.base import Store
 SUBJECTS = 3  # ops of a finding that are drawn
 TARGETS = 3  # of what one of them leads to
 CALLERS = 2  # steps up
+_EDGES = {"source": pl.Int64, "target": pl.Int64, "edge_type": pl.String}
 WAITS = 12  # nodes of the picture of waits
 
 
@@ -39,29 +40,31 @@ def neighbourhoods(store: Store, run: str, about: Mapping[str, Subjects]) -> dic
     first = sorted({uid for subjects in about.values() for uid in subjects.uids[:SUBJECTS]})
     if not first:
         return {}
-    edges = run_query(store, run, "structure/show_edges_from_ops", uids=first)
-    edges = edges.select("source", "target", "edge_type").group_by("source", maintain_order=True).head(TARGETS)
+    edges = _edges(store, run, first).group_by("source", maintain_order=True).head(TARGETS)
     up = _callers(store, run, first)
-    every = pl.concat([edges.select("source", "target"), up.select("source", "target")])
-    uids = sorted({*first, *every["source"].to_list(), *every["target"].to_list()})
+    between = pl.concat([up, edges.select(up.columns)]).unique(maintain_order=True)
+    uids = sorted({*first, *between["source"], *between["target"]})
     ops = {row["uid"]: row for row in run_query(store, run, "structure/show_ops", uids=uids).to_dicts()}
-    between = pl.concat([up, edges]).unique(maintain_order=True)
     return {fid: _picture(subjects, ops, between) for fid, subjects in about.items()}
 
 
+def _edges(store: Store, run: str, uids: list[int]) -> pl.DataFrame:
+    """Return source, target and type of the edges that leave the ops."""
+    rows = run_query(store, run, "structure/show_edges_from_ops", uids=uids)
+    return rows.select(*_EDGES).cast(_EDGES)  # a frame without rows has no types
+
+
 def _callers(store: Store, run: str, uids: list[int]) -> pl.DataFrame:
-    """Return source, target, edge_type of what called or launched the ops, step by step up, the top first."""
-    steps: list[pl.DataFrame] = []
+    """Return the edges of calls and launches that lead to the ops, step by step up, the top first."""
+    steps = [pl.DataFrame(schema=_EDGES)]
     for _ in range(CALLERS):
         above = run_query(store, run, "structure/show_callers", uids=uids)
-        steps.insert(0, above.select(source="uid", target="called"))
-        uids = above["uid"].unique().sort().to_list()
-    found = pl.concat(steps)
-    whole = run_query(store, run, "structure/show_edges_from_ops", uids=found["source"].unique().sort().to_list())
-    typed = whole.filter(pl.col("edge_type").is_in(["CTRL", "LAUNCHES"])).select("source", "target", "edge_type")
-    return found.unique(maintain_order=True).join(
-        typed, on=["source", "target"], how="left", maintain_order="left"
-    )
+        if not above.height:
+            break
+        uids, reached = above["uid"].unique().sort().to_list(), pl.col("target").is_in(uids)
+        leads = pl.col("edge_type").is_in(["CTRL", "LAUNCHES"])
+        steps.insert(0, _edges(store, run, uids).filter(reached & leads))
+    return pl.concat(steps)
 
 
 def _picture(subjects: Subjects, ops: Mapping[int, dict[str, Any]], edges: pl.DataFrame) -> Picture:

@@ -16,8 +16,18 @@ from tests.queries.graphs import GraphBuilder
 
 TOPICS = (
     *("structure", "dependencies", "linking", "health", "communication", "matching", "matching_times"),
-    "communication_times",
-    *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
+    *(
+        "matching_causes",
+        "standing",
+        "looking",
+        "overlaps",
+        "communication_times",
+        "export",
+        "spans",
+        "drawing",
+        "tables",
+        "repairs",
+    ),
 )
 
 
