@@ -14,10 +14,13 @@ from typing import Any
 import polars as pl
 import vl_convert
 
+from graphstore.export.report.communication import Communication
 from graphstore.export.report.tracks import COMM, COMPUTE, COPY, HOST, PIXELS, RUNTIME, Tracks
+from graphstore.queries.draft import duration
 
 VEGA_LITE = "5.20"
 STEPS = "steps"
+COLOURS = "cividis"  # made to be read without colour vision; the numbers stand in the cells besides
 # layer → (fill, share of the track's height); drawn in this order
 LOOKS = {
     HOST: ("var(--host)", 0.86),
@@ -124,3 +127,111 @@ def _steps(steps: pl.DataFrame, size: float) -> list[dict[str, Any]]:
             }
         )
     return layers
+
+
+def heat_map(communication: Communication, part: str) -> str:
+    """Return rank × operation: the sum of `part` (wait_ns or transfer_ns) by colour and in words."""
+    rows = communication.split.filter(pl.col("rank").is_in(communication.waiting_ranks))
+    most = max(1, int(rows[part].max() or 0))  # type: ignore[call-overload]
+    values = [
+        {"rank": row["rank"], "op": row["operation"], "v": row[part], "t": duration(row[part])}
+        for row in rows.to_dicts()
+    ]
+    return svg(
+        {
+            "width": {"step": 112},
+            "height": {"step": 24},
+            "data": {"values": values},
+            "encoding": {
+                "x": {
+                    "field": "op",
+                    "type": "nominal",
+                    "axis": {"title": None, "orient": "top", "labelAngle": -20, "labelLimit": 150, "domain": False},
+                },
+                "y": {"field": "rank", "type": "ordinal", "axis": {"title": "rank"}},
+            },
+            "layer": [
+                {
+                    "mark": {"type": "rect", "aria": False, "stroke": "var(--paper)"},
+                    "encoding": {"color": _shade("v", most, legend=False)},
+                },
+                {
+                    "mark": {"type": "text", "aria": False},
+                    "encoding": {
+                        "text": {"field": "t"},
+                        "color": {"condition": {"test": f"datum.v > {most * 0.5}", "value": "#000"}, "value": "#fff"},
+                    },
+                },
+            ],
+        }
+    )
+
+
+def waits_in_order(communication: Communication) -> str:
+    """Return rank × collective, in the order in which they began: the wait by colour, in ms."""
+    rows = communication.in_order.filter(pl.col("rank").is_in(communication.waiting_ranks))
+    values = rows.with_columns(ms=pl.col("wait_ns") / 1e6).select("rank", "place", "ms")
+    most = max(1e-6, float(values["ms"].max() or 0))  # type: ignore[arg-type]
+    title = "collective" if communication.together == 1 else f"collectives, {communication.together} at a time"
+    columns = int(values["place"].max() or 1)  # type: ignore[call-overload]
+    return svg(
+        {
+            "width": min(PIXELS, columns * 24),
+            "height": {"step": 20},
+            "data": {"values": values.to_dicts()},
+            "mark": {"type": "rect", "aria": False, "stroke": "var(--paper)", "strokeWidth": 0.5},
+            "encoding": {
+                "x": {
+                    "field": "place",
+                    "type": "ordinal",
+                    "axis": {"title": f"{title}, in order", "labelAngle": 0, "labelOverlap": True},
+                },
+                "y": {"field": "rank", "type": "ordinal", "axis": {"title": "rank"}},
+                "color": _shade("ms", most, legend=True),
+            },
+        }
+    )
+
+
+def _shade(field: str, most: float, *, legend: bool) -> dict[str, Any]:
+    drawn = {
+        "title": "wait, ms",
+        "orient": "bottom",
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--muted)",
+        "titleFontWeight": "normal",
+    }
+    scale = {"scheme": COLOURS, "domain": [0, most]}
+    return {"field": field, "type": "quantitative", "scale": scale, "legend": drawn if legend else None}
+
+
+def exposed_bars(communication: Communication) -> str:
+    """Return a bar for each rank: the communication that nothing hid, then what computation hid, in ms."""
+    sums = (
+        communication.exposed.filter(pl.col("rank").is_in(communication.exposed_ranks))
+        .group_by("rank")
+        .agg(a=pl.col("exposed_ns").sum() / 1e6, b=pl.col("duration_ns").sum() / 1e6)
+        .sort("rank")
+    )
+    mark = {"type": "bar", "aria": False, "height": {"band": 0.7}}
+    return svg(
+        {
+            "width": 620,
+            "height": {"step": 22},
+            "data": {"values": sums.with_columns(z=0).to_dicts()},
+            "encoding": {"y": {"field": "rank", "type": "ordinal", "axis": {"title": "rank"}}},
+            "layer": [
+                {
+                    "mark": {**mark, "fill": "url(#hatch)", "stroke": "var(--comm)"},
+                    "encoding": {
+                        "x": {"field": "z", "type": "quantitative", "axis": {"title": "ms of communication"}},
+                        "x2": {"field": "a"},
+                    },
+                },
+                {
+                    "mark": {**mark, "fill": "var(--kernel)"},
+                    "encoding": {"x": {"field": "a", "type": "quantitative"}, "x2": {"field": "b"}},
+                },
+            ],
+        }
+    )

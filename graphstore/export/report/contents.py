@@ -14,6 +14,7 @@ import orjson
 import polars as pl
 
 from graphstore.export.facts import facts_of_run
+from graphstore.export.report.communication import Communication, read_communication
 from graphstore.export.report.findings import Findings, read_findings
 from graphstore.export.report.layers import Layout, layout
 from graphstore.export.report.neighbours import waits_picture
@@ -50,6 +51,7 @@ class Contents:
     waits: Layout | None
     tracks: Tracks
     steps: pl.DataFrame
+    communication: Communication
     host_ops: pl.DataFrame
     repairs: list[Row]
 
@@ -70,6 +72,7 @@ def read_contents(store: Store, run: str, progress: Progress | None = None) -> C
         waits=layout(waits) if waits else None,
         tracks=read_tracks(store, run, progress),
         steps=rows("time/show_steps").drop_nulls(["start_ns", "end_ns"]),
+        communication=read_communication(store, run),
         host_ops=rows("time/show_time_by_name"),
         repairs=rows("structure/show_repairs").to_dicts(),
     )

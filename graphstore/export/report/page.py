@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 import graphstore
 from graphstore.export.report import charts
+from graphstore.export.report.communication import Communication
 from graphstore.export.report.contents import Contents
 from graphstore.export.report.tracks import Tracks
 from graphstore.model.ids import rank_ranges
@@ -46,6 +47,10 @@ def page(contents: Contents) -> str:
             summary=_summary(contents),
             severities=[s for s in SEVERITIES if any(key[0] == s for key in contents.findings.counts)],
             timelines=_timelines(contents),
+            heat=_heat(contents.communication),
+            exposed=Markup(charts.exposed_bars(contents.communication))
+            if contents.communication.exposed.height
+            else None,
             top_host=_top(contents.host_ops.filter(pl.col("self_ns") > 0), "self_ns"),
             top_device=_top(contents.tracks.device_ops, "duration_ns"),
             files=FILES,
@@ -120,6 +125,17 @@ def _timelines(contents: Contents) -> list[dict[str, Any]]:
         chart = Markup(charts.timeline(tracks, rank, shown, steps))
         out.append({"rank": rank, "chart": chart, "left_out": own.height - len(shown), "told": _told(own, tracks)})
     return out
+
+
+def _heat(communication: Communication) -> dict[str, Markup] | None:
+    """Return the heat maps; None where no call of a collective has a wait."""
+    if not communication.split.height:
+        return None
+    return {
+        "wait": Markup(charts.heat_map(communication, "wait_ns")),
+        "transfer": Markup(charts.heat_map(communication, "transfer_ns")),
+        "in_order": Markup(charts.waits_in_order(communication)),
+    }
 
 
 def _told(own: pl.DataFrame, tracks: Tracks) -> str:
