@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graphstore.export import report
 from graphstore.api.verbs import opened, resolve_run
+from graphstore.export import report
 from graphstore.settings import Settings
 from graphstore.store.base import Progress
 

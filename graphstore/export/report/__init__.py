@@ -33,4 +33,3 @@ def write_report(store: Store, run: str, out: Path, progress: Progress | None = 
         written = {out.name: {**told, **facts_of(stage / out.name)}}
         publish(stage, out.parent, [out.name])
     return {"format": FORMAT, "run": run, "files": written, "notes": {}}
-

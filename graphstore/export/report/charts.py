@@ -1,9 +1,9 @@
 """The charts of a report as SVG: Vega-Lite specifications, drawn by vl-convert.
 
 In:  frames. Out: SVG texts that stand inside the page: no script, no font, no address.
-Decided here: the form of each chart. Colours are the page's variables (`var(--…)`), so that one picture serves
-light, dark and paper; what a colour means is also told by height, pattern or number. Names from traces are
-data of a specification, never part of an expression, and the library escapes them.
+Decided here: the form of each chart. Colours are the page's variables (`var(--…)`), so that one picture
+serves light, dark and paper; what a colour means is also told by height, pattern or number. Names from traces
+are data of a specification, never part of an expression, and the library escapes them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,12 @@ def timeline(tracks: Tracks, rank: int, shown: list[str], steps: pl.DataFrame) -
                     "type": "nominal",
                     "sort": None,
                     "scale": {"domain": order},
-                    "axis": {"title": None, "minExtent": LABEL_PIXELS, "maxExtent": LABEL_PIXELS, "ticks": False},
+                    "axis": {
+                        "title": None,
+                        "minExtent": LABEL_PIXELS,
+                        "maxExtent": LABEL_PIXELS,
+                        "ticks": False,
+                    },
                 },
             },
         }
@@ -111,9 +116,18 @@ def _bars(bars: pl.DataFrame, size: float, fill: str, height: float) -> dict[str
 def _steps(steps: pl.DataFrame, size: float) -> list[dict[str, Any]]:
     """Return the layers of the steps: frames, and their numbers where there is room."""
     rows = steps.select(
-        t=pl.lit(STEPS), a=pl.col("start_ns") / size, b=pl.col("end_ns") / size, n=pl.col("step").cast(pl.String)
+        t=pl.lit(STEPS),
+        a=pl.col("start_ns") / size,
+        b=pl.col("end_ns") / size,
+        n=pl.col("step").cast(pl.String),
     )
-    frame = {"type": "rect", "aria": False, "fill": "var(--step)", "stroke": "var(--muted)", "strokeWidth": 0.5}
+    frame = {
+        "type": "rect",
+        "aria": False,
+        "fill": "var(--step)",
+        "stroke": "var(--muted)",
+        "strokeWidth": 0.5,
+    }
     layers: list[dict[str, Any]] = [
         {"data": {"values": rows.to_dicts()}, "mark": {**frame, "height": {"band": 0.7}}}
     ]
@@ -130,9 +144,9 @@ def _steps(steps: pl.DataFrame, size: float) -> list[dict[str, Any]]:
 
 
 def heat_map(communication: Communication, part: str) -> str:
-    """Return rank × operation: the sum of `part` (wait_ns or transfer_ns) by colour and in words."""
+    """Return rank by operation: the sum of `part` (wait_ns or transfer_ns) by colour and in words."""
     rows = communication.split.filter(pl.col("rank").is_in(communication.waiting_ranks))
-    most = max(1, int(rows[part].max() or 0))  # type: ignore[call-overload]
+    most = max(1, *rows[part].to_list())
     values = [
         {"rank": row["rank"], "op": row["operation"], "v": row[part], "t": duration(row[part])}
         for row in rows.to_dicts()
@@ -146,7 +160,13 @@ def heat_map(communication: Communication, part: str) -> str:
                 "x": {
                     "field": "op",
                     "type": "nominal",
-                    "axis": {"title": None, "orient": "top", "labelAngle": -20, "labelLimit": 150, "domain": False},
+                    "axis": {
+                        "title": None,
+                        "orient": "top",
+                        "labelAngle": -20,
+                        "labelLimit": 150,
+                        "domain": False,
+                    },
                 },
                 "y": {"field": "rank", "type": "ordinal", "axis": {"title": "rank"}},
             },
@@ -159,7 +179,10 @@ def heat_map(communication: Communication, part: str) -> str:
                     "mark": {"type": "text", "aria": False},
                     "encoding": {
                         "text": {"field": "t"},
-                        "color": {"condition": {"test": f"datum.v > {most * 0.5}", "value": "#000"}, "value": "#fff"},
+                        "color": {
+                            "condition": {"test": f"datum.v > {most * 0.5}", "value": "#000"},
+                            "value": "#fff",
+                        },
                     },
                 },
             ],
@@ -168,12 +191,14 @@ def heat_map(communication: Communication, part: str) -> str:
 
 
 def waits_in_order(communication: Communication) -> str:
-    """Return rank × collective, in the order in which they began: the wait by colour, in ms."""
+    """Return rank by collective, in the order in which they began: the wait by colour, in ms."""
     rows = communication.in_order.filter(pl.col("rank").is_in(communication.waiting_ranks))
     values = rows.with_columns(ms=pl.col("wait_ns") / 1e6).select("rank", "place", "ms")
-    most = max(1e-6, float(values["ms"].max() or 0))  # type: ignore[arg-type]
-    title = "collective" if communication.together == 1 else f"collectives, {communication.together} at a time"
-    columns = int(values["place"].max() or 1)  # type: ignore[call-overload]
+    most = max(1e-6, *values["ms"].to_list())
+    title = (
+        "collective" if communication.together == 1 else f"collectives, {communication.together} at a time"
+    )
+    columns = max(values["place"].to_list())
     return svg(
         {
             "width": min(PIXELS, columns * 24),

@@ -89,4 +89,3 @@ def _ledger(files: list[Row]) -> Ledger:
         kept=sum(file["kept"] or 0 for file in files),
         reasons=reasons.most_common(),
     )
-

@@ -2,7 +2,8 @@
 
 In:  a store and a run. Out: `FindingGroup`s, the severe ones first; and whether they were kept in the run.
 Decided here: findings that `check` kept are told as they stand there; where none were kept, the checks are
-asked now, and nothing is written. How many are told in full; of each rule the first finding about ops has a picture.
+asked now, and nothing is written. How many are told in full; of each rule the first finding about ops has a
+picture.
 """
 
 from __future__ import annotations

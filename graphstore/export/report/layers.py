@@ -90,15 +90,17 @@ class Layout:
 def layout(picture: Picture) -> Layout:
     """Return the places of the nodes and the lines between them. Cycles are allowed: they close in an arc."""
     tree = list(_walk(picture))
-    arcs = [edge for edge in picture.edges if edge not in {own for _, _, own in tree}]
+    own_edges = {own: None for _, _, own in tree if own}
+    arcs = [edge for edge in picture.edges if edge not in own_edges]
     left = MARGIN + (ARC * min(len(arcs), 3) if arcs else 0)
     placed = {
         node.key: Placed(node, left + depth * STEP, MARGIN + row * ROW + 6, WORDS[own.type] if own else "")
         for row, (node, depth, own) in enumerate(tree)
     }
-    lines = [Line(_elbow(placed[own.source], placed[own.target]), own.type) for _, _, own in tree if own]
+    lines = [Line(_elbow(placed[own.source], placed[own.target]), own.type) for own in own_edges]
     lines += [
-        Line(_arc(placed[edge.source], placed[edge.target], place), edge.type) for place, edge in enumerate(arcs)
+        Line(_arc(placed[edge.source], placed[edge.target], place), edge.type)
+        for place, edge in enumerate(arcs)
     ]
     wide = max((p.x + TEXT_LEFT + _letters(p) * CHARACTER for p in placed.values()), default=0)
     name = {node.key: node.name for node in picture.nodes}
@@ -121,14 +123,15 @@ def _walk(picture: Picture) -> Iterator[tuple[Node, int, Edge | None]]:
     reached = {edge.target for edge in picture.edges if edge.source != edge.target}
     tops = [key for key in nodes if key not in reached]
     seen: set[str] = set()
+    waiting: list[tuple[str, int, Edge | None]]
     for top in [*tops, *nodes]:  # the nodes of a cycle have no top: any of them will do
-        waiting: list[tuple[str, int, Edge | None]] = [(top, 0, None)]
+        waiting = [(top, 0, None)]
         while waiting:
-            key, depth, edge = waiting.pop()
+            key, depth, leads = waiting.pop()
             if key in seen:
                 continue
             seen.add(key)
-            yield nodes[key], depth, edge
+            yield nodes[key], depth, leads
             waiting += [(own.target, depth + 1, own) for own in reversed(below.get(key, []))]
 
 

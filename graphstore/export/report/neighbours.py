@@ -1,8 +1,8 @@
 """What lies around the ops of findings, and who waits for whom: the small graphs of a report.
 
 In:  a store, a run, the ops of each finding. Out: a `Picture` each.
-Decided here: of a finding the first ops, what called them and what they lead to are drawn, no more than can be
-read at a glance; the graphs of all findings are read together, a statement for each step.
+Decided here: of a finding the first ops, what called them and what they lead to are drawn, no more than can
+be read at a glance; the graphs of all findings are read together, a statement for each step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphstore.store.base import Store
 SUBJECTS = 3  # ops of a finding that are drawn
 TARGETS = 3  # of what one of them leads to
 CALLERS = 2  # steps up
-_EDGES = {"source": pl.Int64, "target": pl.Int64, "edge_type": pl.String}
+_EDGES: dict[str, type[pl.DataType]] = {"source": pl.Int64, "target": pl.Int64, "edge_type": pl.String}
 WAITS = 12  # nodes of the picture of waits
 
 
@@ -51,7 +51,8 @@ def neighbourhoods(store: Store, run: str, about: Mapping[str, Subjects]) -> dic
 def _edges(store: Store, run: str, uids: list[int]) -> pl.DataFrame:
     """Return source, target and type of the edges that leave the ops."""
     rows = run_query(store, run, "structure/show_edges_from_ops", uids=uids)
-    return rows.select(*_EDGES).cast(_EDGES)  # a frame without rows has no types
+    # A frame without rows has no types.
+    return rows.select(pl.col(name).cast(kind) for name, kind in _EDGES.items())
 
 
 def _callers(store: Store, run: str, uids: list[int]) -> pl.DataFrame:
@@ -72,7 +73,9 @@ def _picture(subjects: Subjects, ops: Mapping[int, dict[str, Any]], edges: pl.Da
     first = list(subjects.uids[:SUBJECTS])
     above = set(first)
     for _ in range(CALLERS):
-        above |= set(edges.filter(pl.col("target").is_in(list(above)) & ~pl.col("source").is_in(first))["source"])
+        above |= set(
+            edges.filter(pl.col("target").is_in(list(above)) & ~pl.col("source").is_in(first))["source"]
+        )
     below = set(edges.filter(pl.col("source").is_in(first))["target"])
     shown = [uid for uid in ops if uid in above | below]
     drawn = edges.filter(pl.col("source").is_in(shown) & pl.col("target").is_in(shown))

@@ -68,13 +68,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"duration": _duration, "number": "{:,}".format, "ranges": rank_ranges}
+    environment.filters |= {"duration": duration, "number": "{:,}".format, "ranges": rank_ranges}
     environment.globals |= {"counted": counted}
     return environment
-
-
-def _duration(ns: int | None) -> str:
-    return "–" if ns is None else duration(ns)
 
 
 def _summary(contents: Contents) -> list[tuple[str, str]]:
@@ -82,7 +78,9 @@ def _summary(contents: Contents) -> list[tuple[str, str]]:
     facts, tracks = contents.facts, contents.tracks
     ranks = facts.get("ranks") or []
     kinds = [file["kind"] for file in contents.ledger.files if file["kept"]]
-    span = duration(tracks.end_ns - tracks.start_ns) if tracks.tracks.height else "unknown: nothing has a time"
+    span = (
+        duration(tracks.end_ns - tracks.start_ns) if tracks.tracks.height else "unknown: nothing has a time"
+    )
     told = [
         ("Ranks", f"{counted(len(ranks), 'rank')} ({rank_ranges(ranks)})" if ranks else "none"),
         ("World size", str(facts.get("world_size") or "unknown")),
@@ -123,7 +121,9 @@ def _timelines(contents: Contents) -> list[dict[str, Any]]:
         shown = [track for track in own["track"].to_list() if track in busiest]
         steps = contents.steps.filter(pl.col("rank") == rank).select("step", "start_ns", "end_ns")
         chart = Markup(charts.timeline(tracks, rank, shown, steps))
-        out.append({"rank": rank, "chart": chart, "left_out": own.height - len(shown), "told": _told(own, tracks)})
+        out.append(
+            {"rank": rank, "chart": chart, "left_out": own.height - len(shown), "told": _told(own, tracks)}
+        )
     return out
 
 
@@ -142,7 +142,8 @@ def _told(own: pl.DataFrame, tracks: Tracks) -> str:
     """Return a rank's timeline in a sentence, for who can't see it."""
     span = max(1, tracks.end_ns - tracks.start_ns)
     return "; ".join(
-        f"{row['track']} is busy {row['busy_ns'] / span:.0%} of the run" for row in own.to_dicts()[:RANK_TRACKS]
+        f"{row['track']} is busy {row['busy_ns'] / span:.0%} of the run"
+        for row in own.to_dicts()[:RANK_TRACKS]
     )
 
 

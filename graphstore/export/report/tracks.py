@@ -18,7 +18,6 @@ from graphstore.export.timeline_columns import (
     CPU,
     GPU,
     SpanColumns,
-    ThreadNames,
     groups_of_unseen,
     read_spans,
     spans_of,
@@ -27,7 +26,13 @@ from graphstore.export.timeline_columns import (
 from graphstore.queries.columns import read_keys
 from graphstore.store.base import Progress, Store
 
-HOST, RUNTIME, COMPUTE, COPY, COMM = LAYERS = ("host op", "runtime call", "kernel", "copy or set", "communication")
+HOST, RUNTIME, COMPUTE, COPY, COMM = LAYERS = (
+    "host op",
+    "runtime call",
+    "kernel",
+    "copy or set",
+    "communication",
+)
 PIXELS = 900  # across the whole time of the run
 ANNOTATIONS = ("user_annotation", "gpu_user_annotation")
 _PLACE = ("rank", "family", "owner", "part", "number")
@@ -145,7 +150,9 @@ def _spans(columns: SpanColumns, names: Mapping[tuple[int, int, int], str]) -> p
             _told(
                 columns.kernels,
                 2,
-                pl.when(pl.col("device_kind").is_in(["memcpy", "memset"])).then(pl.lit(COPY)).otherwise(pl.lit(COMPUTE)),
+                pl.when(pl.col("device_kind").is_in(["memcpy", "memset"]))
+                .then(pl.lit(COPY))
+                .otherwise(pl.lit(COMPUTE)),
             ),
             _told(columns.comm, 4, pl.lit(COMM)),
         ]
@@ -172,7 +179,10 @@ def _told(frame: pl.DataFrame, kind: int, layer: pl.Expr, left_out: pl.Expr | No
 
 
 def _label(
-    key: tuple[int, int, int, int], names: Mapping[tuple[int, int, int], str], groups: list[str], several: bool
+    key: tuple[int, int, int, int],
+    names: Mapping[tuple[int, int, int], str],
+    groups: list[str],
+    several: bool,
 ) -> str:
     """Return the name of a track; the process stands in it where a rank has several."""
     family, owner, part, number = key
