@@ -296,7 +296,7 @@ def test_repairs_are_told_with_their_reason(archive: Archive, chromium: Chromium
 def test_the_command_writes_run_html_and_tells_of_it(
     demo: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without -o the file is named for the run and lies in the current folder; one that is there is replaced."""
+    """Without -o the file is RUN.html in the current folder; one that is there is replaced."""
     monkeypatch.chdir(tmp_path)
     Path("demo.html").write_text("old")
 
