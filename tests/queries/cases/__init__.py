@@ -16,17 +16,8 @@ from tests.queries.graphs import GraphBuilder
 
 TOPICS = (
     *("structure", "dependencies", "linking", "health", "communication", "matching", "matching_times"),
-    *(
-        "matching_causes",
-        "standing",
-        "looking",
-        "overlaps",
-        "export",
-        "spans",
-        "drawing",
-        "tables",
-        "repairs",
-    ),
+    *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
+    *("looking_structure", "looking_linking", "looking_time", "overlaps"),
 )
 
 

@@ -78,9 +78,7 @@ def test_a_header_that_says_something_else_is_refused(
 
 def test_a_parameter_may_have_a_default(tmp_path: Path) -> None:
     """Any JSON value of its type, commas and all, or null; null is a default, too."""
-    line = (
-        '// param rank: int = null, m; name: text = "a, b", m; ranks: list[int] = [1, 2], m; n: int, m'
-    )
+    line = '// param rank: int = null, m; name: text = "a, b", m; ranks: list[int] = [1, 2], m; n: int, m'
     query = read(tmp_path, GOOD.replace("// param run: text, the run", line))
 
     assert query.parameters == (
