@@ -110,7 +110,8 @@ COLLECTIVE_CALL = (
     p(
         "group_origin",
         "text",
-        "recorded; only_group: its rank has no other that it can be of; pairing: with another the sends and "
+        "recorded; splits: its pointer to the group is that of a call that split its tensor over the whole "
+        "world; only_group: its rank has no other that it can be of; pairing: with another the sends and "
         "recvs of all ranks would not pair; or null",
     ),
     p("pg_name", "text", "process group name as recorded"),
