@@ -291,6 +291,9 @@ def test_repairs_are_told_with_their_reason(archive: Archive, chromium: Chromium
         (repair["rule"], repair["rank"], repair["changes"], repair["reason"]) for repair in applied
     )
     assert "(repaired, confidence high)" in section(page, "findings")
+    picture = page.locator("#findings article.error svg.graph")
+    assert "absent" not in picture.text_content(), "the repair brought the absent op back"
+    assert "ProfilerStep#2 calls forward mb0" in picture.get_attribute("aria-label")
 
 
 def test_the_command_writes_run_html_and_tells_of_it(

@@ -71,7 +71,7 @@ def read_findings(store: Store, run: str) -> Findings:
     grouped = [list(group) for _, group in groupby(found, key=lambda finding: finding.rule)]
     with_ops = [[finding for finding in group if ops.get(finding.fid)] for group in grouped]
     chosen = [group[0] for group in with_ops if group]
-    about = {f.fid: Subjects(ops[f.fid], f.evidence.get("absent_id")) for f in chosen}
+    about = {f.fid: Subjects(ops[f.fid], _absent_id(f)) for f in chosen}
     pictures = {fid: layout(picture) for fid, picture in neighbourhoods(store, run, about).items()}
     meanings = {query.rule: query.meaning for query in reversed(checks(None))}
     counts: dict[tuple[str, str], int] = {}
@@ -80,6 +80,11 @@ def read_findings(store: Store, run: str) -> Findings:
         counts[key] = counts.get(key, 0) + 1
     groups = [_group(group, meanings.get(group[0].rule) or "", pictures) for group in grouped]
     return Findings(groups, bool(kept), counts)
+
+
+def _absent_id(finding: Finding) -> int | None:
+    """Return the id that the ops of a finding name as parent and that is absent; a repair brings it back."""
+    return finding.evidence.get("absent_id") if finding.status == "open" else None
 
 
 def _ops_kept(store: Store, run: str) -> dict[str, list[int]]:
