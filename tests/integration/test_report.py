@@ -257,6 +257,27 @@ def test_a_section_without_data_says_why(store: Store, chromium: Chromium, tmp_p
         assert page.locator(f"#{part} table").count() == 0, part
 
 
+def test_what_is_not_drawn_is_counted(store: Store, tmp_path: Path) -> None:
+    """Of 18 ranks 16 have a picture, of 14 streams 12 and of 70 files 60; the page says so each time."""
+    graph = GraphBuilder(RUN, world_size=18, ranks=list(range(18)))
+    for rank in range(18):
+        for stream in range(14 if rank == 0 else 1):
+            times = {"start_ns": 0, "duration_ns": 1000 + stream}
+            graph.node("Kernel", "k", rank=rank, device=0, stream=stream, device_kind="kernel", **times)
+    for number in range(70):
+        told = {"kind": "kineto", "rank": number % 18, "records_read": 1, "kept": 1, "left_out": "{}"}
+        graph.node("TraceFile", f"f{number}", path=f"f{number}", **told)
+    store.write_run(graph.build())
+
+    write_report(store, RUN, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    assert text.count("Timeline of rank") == 16
+    assert "The first 16 of 18 ranks are drawn" in text
+    assert "2 tracks with less to do are in the table only" in text
+    assert "70 files, the first 60 shown" in text
+
+
 def test_findings_that_were_kept_are_told_as_kept(store: Store, tmp_path: Path) -> None:
     """Without kept findings the checks are asked, the page says so, and the run is left as it was."""
     store.write_run(hostile_run().build())

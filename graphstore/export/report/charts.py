@@ -21,13 +21,13 @@ from graphstore.queries.draft import duration
 VEGA_LITE = "5.20"
 STEPS = "steps"
 COLOURS = "cividis"  # made to be read without colour vision; the numbers stand in the cells besides
-# layer → (fill, share of the track's height); drawn in this order
+# layer → (fill, outline, share of the track's height); drawn in this order
 LOOKS = {
-    HOST: ("var(--host)", 0.86),
-    RUNTIME: ("var(--runtime)", 0.4),
-    COMPUTE: ("var(--kernel)", 0.86),
-    COPY: ("var(--copy)", 0.4),
-    COMM: ("url(#hatch)", 0.86),
+    HOST: ("var(--host)", None, 0.86),
+    RUNTIME: ("var(--runtime)", None, 0.4),
+    COMPUTE: ("var(--kernel)", None, 0.86),
+    COPY: ("var(--copy)", None, 0.4),
+    COMM: ("url(#hatch)", "var(--comm)", 0.86),  # outlined: of a pixel's width a hatching shows nothing
 }
 STEP_LABELS = 40  # more than these would overlap
 LABEL_PIXELS = 190
@@ -84,7 +84,7 @@ def timeline(tracks: Tracks, rank: int, shown: list[str], steps: pl.DataFrame) -
                 "x": {
                     "field": "a",
                     "type": "quantitative",
-                    "scale": {"domain": domain, "nice": False},
+                    "scale": {"domain": domain, "nice": False, "clamp": True},
                     "axis": {"title": f"{unit} since the run began", "tickCount": 10},
                 },
                 "x2": {"field": "b"},
@@ -105,11 +105,18 @@ def timeline(tracks: Tracks, rank: int, shown: list[str], steps: pl.DataFrame) -
     )
 
 
-def _bars(bars: pl.DataFrame, size: float, fill: str, height: float) -> dict[str, Any]:
+def _bars(bars: pl.DataFrame, size: float, fill: str, outline: str | None, height: float) -> dict[str, Any]:
     rows = bars.select(t="track", a=pl.col("start") / size, b=pl.col("end") / size)
     return {
         "data": {"values": rows.to_dicts()},
-        "mark": {"type": "rect", "aria": False, "fill": fill, "height": {"band": height}},
+        "mark": {
+            "type": "rect",
+            "aria": False,
+            "fill": fill,
+            "stroke": outline,
+            "strokeWidth": 0.6,
+            "height": {"band": height},
+        },
     }
 
 
