@@ -278,6 +278,21 @@ def test_what_is_not_drawn_is_counted(store: Store, tmp_path: Path) -> None:
     assert "70 files, the first 60 shown" in text
 
 
+def test_threads_of_one_number_are_two_tracks_and_no_length_is_drawn(store: Store, tmp_path: Path) -> None:
+    """Thread 1 of the execution trace is not Kineto's thread 1; ops that last no time have a bar each."""
+    graph = GraphBuilder(RUN)
+    graph.op("by trace", tid=1, start_ns=0, duration_ns=0)
+    graph.op("by Kineto", process=1, thread=1, tid=1, start_ns=0, duration_ns=0)
+    store.write_run(graph.build())
+
+    write_report(store, RUN, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    assert re.findall(r'<td class="name">((?:ET )?thread[^<]*)</td>', text) == ["ET thread 1", "thread 1"]
+    assert "2 spans are 2 bars" in text
+    assert "NaN" not in text
+
+
 def test_findings_that_were_kept_are_told_as_kept(store: Store, tmp_path: Path) -> None:
     """Without kept findings the checks are asked, the page says so, and the run is left as it was."""
     store.write_run(hostile_run().build())

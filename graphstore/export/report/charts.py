@@ -66,7 +66,7 @@ def timeline(tracks: Tracks, rank: int, shown: list[str], steps: pl.DataFrame) -
     """
     unit, size = ("s", 1e9) if tracks.end_ns - tracks.start_ns > 10**10 else ("ms", 1e6)
     own = tracks.bars.filter((pl.col("rank") == rank) & pl.col("track").is_in(shown))
-    domain = [tracks.start_ns / size, tracks.end_ns / size]
+    domain = [tracks.start_ns / size, max(tracks.end_ns, tracks.start_ns + 1) / size]
     layers = [
         _bars(own.filter(pl.col("layer") == layer), size, *look)
         for layer, look in LOOKS.items()

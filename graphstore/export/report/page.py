@@ -24,7 +24,6 @@ from graphstore.export.report.communication import Communication
 from graphstore.export.report.contents import Contents
 from graphstore.export.report.tracks import Tracks
 from graphstore.model.ids import rank_ranges
-from graphstore.queries.catalog import SEVERITIES
 from graphstore.queries.draft import counted, duration
 
 HERE = Path(__file__).parent
@@ -45,7 +44,6 @@ def page(contents: Contents) -> str:
             policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
             version=graphstore.__version__,
             summary=_summary(contents),
-            severities=[s for s in SEVERITIES if any(key[0] == s for key in contents.findings.counts)],
             timelines=_timelines(contents),
             heat=_heat(contents.communication),
             exposed=Markup(charts.exposed_bars(contents.communication))

@@ -17,6 +17,7 @@ from graphstore.export.order import NONE
 from graphstore.export.timeline_columns import (
     CPU,
     GPU,
+    THREAD,
     SpanColumns,
     groups_of_unseen,
     read_spans,
@@ -161,7 +162,7 @@ def _spans(columns: SpanColumns, names: Mapping[tuple[int, int, int], str]) -> p
     if not spans.height:
         return pl.DataFrame(schema=_SPANS)
     groups = groups_of_unseen(columns)
-    several = spans.filter(pl.col("family") == CPU)["owner"].n_unique() > 1
+    several = spans.filter((pl.col("family") == CPU) & (pl.col("owner") != NONE))["owner"].n_unique() > 1
     places = spans.select("family", "owner", "part", "number").unique()
     labels = [_label(key, names, groups, several) for key in places.iter_rows()]
     layer = pl.when(pl.col("uid").is_in(as_comm.implode())).then(pl.lit(COMM)).otherwise(pl.col("layer"))
@@ -187,9 +188,12 @@ def _label(
     """Return the name of a track; the process stands in it where a rank has several."""
     family, owner, part, number = key
     if family == CPU:
-        number_of = f"thread {number}" if number != NONE else "thread unknown"
-        name = names.get((owner, part, number)) or number_of
+        name = names.get((owner, part, number)) or (
+            "thread unknown" if number == NONE else f"thread {number}"
+        )
         told = name if str(number) in name else f"{name} ({number})"
+        if part != THREAD:  # the execution trace counts threads from 1, Kineto has their ids
+            told = f"ET {told}"
         return f"{told}, pid {owner}" if several and owner != NONE else told
     if family == GPU:
         return f"GPU {owner} stream {number}"
