@@ -6,7 +6,7 @@ readers/chakra_trace.py makes records of the messages, export/ makes messages of
 
 from graphstore.chakra.et_def_pb2 import AttributeProto, GlobalMetadata, IOInfo, Node
 from graphstore.chakra.first_record import node_in_place_of_metadata
-from graphstore.chakra.framing import MessageReader, blocks_of, write_messages
+from graphstore.chakra.framing import MessageReader, blocks_of, framed
 from graphstore.chakra.names import KIND_BY_COMM_TYPE, NODE_TYPE_NAMES, comm_type_of
 
 __all__ = [
@@ -19,6 +19,6 @@ __all__ = [
     "Node",
     "blocks_of",
     "comm_type_of",
+    "framed",
     "node_in_place_of_metadata",
-    "write_messages",
 ]

@@ -1,8 +1,9 @@
 """The framing of a Chakra file: a varint32 length before each message, until the end of the file.
 
 In:  blocks of a file. Out: the bytes of one message after the other, with the place of a cut; or the
-opposite. Decided here: how long a message may be, and what is a cut (the file ends inside a message) or
-damage (a length that cannot be). What the messages mean is the reader's and the export's matter.
+opposite, one message at a time (many at once: wire.py). Decided here: how long a message may be, and what is
+a cut (the file ends inside a message) or damage (a length that cannot be). What the messages mean is the
+reader's and the export's matter.
 """
 
 from __future__ import annotations
@@ -33,18 +34,20 @@ def varint32(value: int) -> bytes:
     return bytes(out)
 
 
-def write_messages(out: BinaryIO, messages: Iterable[Message]) -> int:
-    """Write messages (GlobalMetadata first, then Nodes), each behind its length; return how many.
+def framed(message: Message) -> bytes:
+    """Return a message as a file holds it, behind its length; ValueError where it is too long."""
+    payload = message.SerializeToString(deterministic=True)
+    return varint32(within_limit(len(payload))) + payload
 
-    ValueError when a message is longer than MAX_MESSAGE_BYTES: no reader of ours would take it back.
+
+def within_limit(length: int) -> int:
+    """Return the length of a message that is to be written.
+
+    ValueError where it is more than MAX_MESSAGE_BYTES: no reader of ours would take it back.
     """
-    count = 0
-    for count, message in enumerate(messages, start=1):
-        payload = message.SerializeToString(deterministic=True)
-        if len(payload) > MAX_MESSAGE_BYTES:
-            raise ValueError(f"message {count - 1} has {len(payload)} bytes; {MAX_MESSAGE_BYTES} are allowed")
-        out.write(varint32(len(payload)) + payload)
-    return count
+    if length > MAX_MESSAGE_BYTES:
+        raise ValueError(f"a message has {length} bytes; {MAX_MESSAGE_BYTES} are allowed")
+    return length
 
 
 class MessageReader:

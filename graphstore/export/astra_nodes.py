@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from graphstore.export.astra_plan import Plan
-from graphstore.export.chakra import RankNodes
+from graphstore.export.chakra import RankNodes, is_group_list
 from graphstore.export.order import NONE, Bools, Ints, pick, topological_order
-from graphstore.export.pieces import CLOSING, FIRST
+from graphstore.export.pieces import CLOSING
 from graphstore.export.replay import deps_of
 from graphstore.link.parts import strong_parts
-from graphstore.model.markers import GROUP_INIT
 
 LIST_LEFT_OUT = "process group list, left to the group file"
 
@@ -31,7 +30,7 @@ def for_astra_sim(rank: RankNodes, number: int, plan: Plan) -> tuple[RankNodes, 
     written = {place: said for place, said in plan.calls[number].items() if said is not None}
     by_place = {int(rank.place[node]): node for node in rank.communications}
     communications = {by_place[place]: said for place, said in written.items()}
-    dropped = _metadata(rank)
+    dropped = is_group_list(rank)
     if dropped.any():
         notes[LIST_LEFT_OUT] = int(dropped.sum())
     chain = np.array([by_place[place] for place in plan.order[number] if place in by_place], np.int64)
@@ -39,14 +38,6 @@ def for_astra_sim(rank: RankNodes, number: int, plan: Plan) -> tuple[RankNodes, 
     if lost:
         notes["order of two collectives that the rank had the other way round"] = lost
     return _rebuilt(replace(rank, communications=communications), order, source, target), notes
-
-
-def _metadata(rank: RankNodes) -> Bools:
-    """Return which nodes are group lists."""
-    host = rank.columns.host
-    is_list = np.append((host["name"] == GROUP_INIT).to_numpy(), False)
-    place = np.where((rank.nodes.kind == FIRST) & (rank.place < host.height), rank.place, host.height)
-    return np.asarray(is_list[place], np.bool_)
 
 
 def _ordered(rank: RankNodes, dropped: Bools, chain: Ints) -> tuple[Ints, Ints, Ints, int]:

@@ -1,29 +1,30 @@
-"""The nodes of a Chakra file as protobuf messages, made from the columns of one rank.
+"""The nodes of a Chakra file as bytes, made from the columns of one rank.
 
 In:  columns, the nodes in the order of their ids, communications; a function that gives the details of host
-     ops. Out: an iterator of messages in that order, so that a rank of any size needs the memory of one
-     chunk.
+     ops. Out: an iterator of blocks of messages in that order, so that a rank of any size needs the memory of
+     one block.
 Decided here: what stands in which field and attribute (trace-formats §4, decision 20, dependencies §6). Ids
-begin with 1 and ascend; every dep points to a smaller id. What repeats from node to node is encoded once a
-chunk and parsed as a template, which is twice as fast as adding every attribute to every node.
+begin with 1 and ascend; every dep points to a smaller id. How columns become bytes: chakra/wire.py, which
+takes a third of the time of a message object a node; only communications are such objects first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 import polars as pl
 
-from graphstore.chakra.et_def_pb2 import GlobalMetadata, Node, NodeType
+from graphstore.chakra import attributes, wire
+from graphstore.chakra.et_def_pb2 import GlobalMetadata, IOInfo, Node, NodeType
 from graphstore.export.columns import RankColumns
 from graphstore.export.communication import Communication
 from graphstore.export.fit import Fitted
-from graphstore.export.order import NONE, Ints
+from graphstore.export.order import NONE, Bools, Ints
 from graphstore.export.pieces import BEFORE_WINDOW, CLOSING, DEVICE, FIRST, GAP_TIME, REST, UNEXPLAINED
 from graphstore.model.markers import GROUP_INIT
 
@@ -31,14 +32,20 @@ SCHEMA_VERSION = "0.0.4"
 FIRST_ID = 1  # proto3 leaves 0 off the wire, and some readers take it for "none"
 NODES_AT_ONCE = 20_000
 TEXTS = tuple(f"{side}_{part}" for side in ("input", "output") for part in ("values", "shapes", "types"))
-# Columns that become attributes, as {column: attribute}, written where they are known (not -1, not ''). First
-# those that repeat from node to node (int64, then text), then those of each node (int64).
-HOST_REPEATED = {"tid": "tid", "thread": "thread", "scope": "scope"}
-HOST_TEXTS = {"op_schema": "op_schema"}
-HOST_OWN = {name: name for name in ("rf_id", "autograd_seq_id", "fw_tid", "fw_parent")} | {"node_id": "et_id"}
-DEVICE_REPEATED = {"device": "device", "stream": "stream"}
-DEVICE_TEXTS = {"device_kind": "device_kind"}
-DEVICE_OWN = {"correlation": "correlation", "size_bytes": "size_bytes", "node_id": "et_id"}
+# Columns that become attributes, in the order written, as {column: attribute}; where they are known: not -1,
+# not '', not false.
+HOST_ATTRIBUTES = {
+    name: "et_id" if name == "node_id" else name
+    for name in (
+        *("tid", "thread", "scope", "op_schema", "synthetic"),
+        *("rf_id", "autograd_seq_id", "fw_tid", "fw_parent", "node_id"),
+    )
+}
+DEVICE_ATTRIBUTES = {
+    name: "et_id" if name == "node_id" else name
+    for name in ("device", "stream", "device_kind", "correlation", "size_bytes", "node_id")
+}
+REST_ATTRIBUTES = {"part_of": "part_of"}
 # What is no op: pieces of one behind its first, and time of none. Their names, and which lane they hold.
 TIME_NAMES = {
     GAP_TIME: "gap",
@@ -81,41 +88,31 @@ def metadata() -> GlobalMetadata:
     return GlobalMetadata(version=SCHEMA_VERSION)
 
 
-def messages(rank: RankNodes, details: Details) -> Iterator[Node]:
-    """Yield the nodes of a rank in the order written. Without times in the input a node has none.
+def messages(rank: RankNodes, details: Details) -> Iterator[wire.Block]:
+    """Yield the nodes of a rank in the order written, as blocks. Without times in the input a node has none.
 
     `details(uids)` gives the rows of structure/show_host_op_details for these host ops, in their order.
     """
+    types = types_of(rank)
     for first in range(0, len(rank.place), NODES_AT_ONCE):
-        chunk = np.arange(first, min(first + NODES_AT_ONCE, len(rank.place)))
-        starts, durations = rank.start_us[chunk].tolist(), rank.duration_us[chunk].tolist()
-        made, deps = _nodes(rank, chunk, details), _deps(rank.nodes, chunk)
-        measured = zip(
-            rank.lead_us[chunk].tolist(),
-            rank.total_us[chunk].tolist(),
-            rank.self_us[chunk].tolist(),
-            strict=True,
-        )
-        for number, node, start, duration, (ctrl, data), (lead, total, own), rule in zip(
-            chunk.tolist(), made, starts, durations, deps, measured, rank.rule[first:], strict=False
-        ):
-            node.id = number + FIRST_ID
-            node.ctrl_deps.extend(ctrl)
-            node.data_deps.extend(data)
-            if duration != NONE:
-                node.start_time_micros = start
-                node.duration_micros = duration
-            if lead:
-                node.attr.add(name="lead_us", int64_val=lead)
-            if own == own:  # not NaN
-                node.attr.add(name="self_us", double_val=own)
-            if total == total:
-                node.attr.add(name="total_us", double_val=total)
-            if rule:
-                node.attr.add(name="rule", string_val=rule)
-            if number in rank.communications:
-                _fill_communication(node, rank.communications[number])
-            yield node
+        nodes = np.arange(first, min(first + NODES_AT_ONCE, len(rank.place)))
+        yield wire.block(_fields(rank, nodes, types, details), len(nodes))
+
+
+def types_of(rank: RankNodes) -> Ints:
+    """Return the type of each node."""
+    types = np.full(len(rank.place), int(NodeType.COMP_NODE))
+    types[is_group_list(rank)] = NodeType.METADATA_NODE
+    for node, communication in rank.communications.items():
+        types[node] = communication.node_type
+    return types
+
+
+def is_group_list(rank: RankNodes) -> Bools:
+    """Return which nodes are the metadata that lists process groups."""
+    is_list = np.append((rank.columns.host["name"] == GROUP_INIT).to_numpy(), False)
+    place = np.where(rank.nodes.kind == FIRST, rank.place, len(is_list) - 1)
+    return np.asarray(is_list[place], np.bool_)
 
 
 def graph_of(nodes: Fitted) -> tuple[Ids, tuple[Ids, Ids], tuple[Ids, Ids]]:
@@ -127,139 +124,145 @@ def graph_of(nodes: Fitted) -> tuple[Ids, tuple[Ids, Ids], tuple[Ids, Ids]]:
     return ids.astype(np.uint64), ctrl, data
 
 
-def _nodes(rank: RankNodes, chunk: Ints, details: Details) -> Iterator[Node]:
-    """Yield a node for each place, with all that does not depend on other nodes' ids, but its op's."""
-    kind, place = rank.nodes.kind[chunk], rank.place[chunk]
-    count = rank.columns.host.height
-    host = rank.columns.host[place[kind == FIRST]].select("uid", "name", "node_id", "tid", "thread")
-    host = pl.concat([host, details(host["uid"].to_numpy()).drop("uid")], how="horizontal")
-    makers = {
-        FIRST: _host_nodes(host),
-        DEVICE: _device_nodes(rank.columns.kernels[place[kind == DEVICE] - count]),
-        REST: _rests(rank, chunk[kind == REST]),
-    }
-    for of in kind.tolist():
-        if of in makers:
-            yield next(makers[of])
-        else:
-            yield Node.FromString(TIME_TEMPLATES[of])
+@dataclass(frozen=True)
+class _Ops:
+    """The nodes of a block that are of one kind: their rows in it, and what is known of their ops."""
+
+    row: Ints
+    known: pl.DataFrame
 
 
-def _rests(rank: RankNodes, chunk: Ints) -> Iterator[Node]:
-    """Yield nodes for the pieces of ops behind their first: named as the op, `part_of` its id."""
-    names = rank.columns.host["name"].gather(rank.place[chunk]).to_list()
-    encoded: dict[str, bytes] = {}
-    for name, first in zip(names, (rank.first[chunk] + FIRST_ID).tolist(), strict=True):
-        if name not in encoded:
-            encoded[name] = _time_node(name, is_cpu=True)
-        node = Node.FromString(encoded[name])
-        node.attr.add(name="part_of", int64_val=first)
-        yield node
+def _fields(rank: RankNodes, nodes: Ints, types: Ints, details: Details) -> list[wire.Column]:
+    """Return the fields of a block of nodes, by their numbers; rows count within the block."""
+    every, kind = np.arange(len(nodes)), rank.nodes.kind[nodes]
+    host, device, rests = _host(rank, nodes, details), _device(rank, nodes), _rests(rank, nodes)
+    on_cpu = np.isin(kind, ON_CPU) & ~np.isin(nodes, list(rank.communications))  # there no reader takes one
+    return [
+        *wire.unsigned(Node.ID_FIELD_NUMBER, every, nodes + FIRST_ID),
+        *_names(host),
+        *_names(device),
+        *_names(rests),
+        *_names(_times_alone(kind)),
+        *wire.number(Node.TYPE_FIELD_NUMBER, every, types[nodes]),
+        *_deps(rank.nodes, nodes),
+        *_when(rank, nodes),
+        *_texts(Node.INPUTS_FIELD_NUMBER, host, TEXTS[:3]),
+        *_texts(Node.OUTPUTS_FIELD_NUMBER, host, TEXTS[3:]),
+        *attributes.flags("is_cpu_op", every, on_cpu),
+        *_attributes(host, HOST_ATTRIBUTES),
+        *_attributes(device, DEVICE_ATTRIBUTES),
+        *_attributes(rests, REST_ATTRIBUTES),
+        *_measured(rank, nodes),
+        *_communications(rank, nodes),
+    ]
 
 
-def _time_node(name: str, is_cpu: bool) -> bytes:
-    """Return a node that is nothing but time, encoded."""
-    node = Node(name=name, type=NodeType.COMP_NODE)
-    node.attr.add(name="is_cpu_op", bool_val=is_cpu)
-    return node.SerializeToString()
-
-
-TIME_TEMPLATES = {kind: _time_node(name, kind in ON_CPU) for kind, name in TIME_NAMES.items()}
-
-
-def _host_nodes(ops: pl.DataFrame) -> Iterator[Node]:
-    """Yield the nodes of host ops, with inputs and outputs as recorded; group metadata is marked as such."""
+def _host(rank: RankNodes, nodes: Ints, details: Details) -> _Ops:
+    """Return the host ops that begin in a block; group metadata as readers want it."""
+    row = np.flatnonzero(rank.nodes.kind[nodes] == FIRST)
+    ops = rank.columns.host[rank.place[nodes[row]]].select("uid", "name", "node_id", "tid", "thread")
+    ops = pl.concat([ops, details(ops["uid"].to_numpy()).drop("uid")], how="horizontal")
     values = ops["input_values"].to_list()
-    for row in np.flatnonzero((ops["name"] == GROUP_INIT).to_numpy()).tolist():
-        values[row] = _group_text(values[row])
-    texts = zip(values, *(ops[name].to_list() for name in TEXTS[1:]), strict=True)
-    repeated = [*HOST_REPEATED, *HOST_TEXTS, "synthetic"]
-    for node, (value, shapes, types, out_value, out_shapes, out_types) in zip(
-        _from_templates(ops, repeated, HOST_OWN, _host_template), texts, strict=True
-    ):
-        if value or shapes or types:
-            info = node.inputs
-            info.values, info.shapes, info.types = value, shapes, types
-        if out_value or out_shapes or out_types:
-            info = node.outputs
-            info.values, info.shapes, info.types = out_value, out_shapes, out_types
-        yield node
+    for op in np.flatnonzero((ops["name"] == GROUP_INIT).to_numpy()).tolist():
+        values[op] = _group_text(values[op])
+    texts = pl.Series("input_values", values, pl.String)
+    return _Ops(row, ops.with_columns(texts, pl.col("synthetic").cast(pl.Boolean)))
 
 
-def _device_nodes(ops: pl.DataFrame) -> Iterator[Node]:
-    """Yield the nodes of device ops."""
-    yield from _from_templates(ops, [*DEVICE_REPEATED, *DEVICE_TEXTS], DEVICE_OWN, _device_template)
+def _device(rank: RankNodes, nodes: Ints) -> _Ops:
+    """Return the device ops of a block."""
+    row = np.flatnonzero(rank.nodes.kind[nodes] == DEVICE)
+    return _Ops(row, rank.columns.kernels[rank.place[nodes[row]] - rank.columns.host.height])
 
 
-def _from_templates(
-    ops: pl.DataFrame,
-    repeated: list[str],
-    own: Mapping[str, str],
-    template: Callable[[Mapping[str, Any]], Node],
-) -> Iterator[Node]:
-    """Yield a node per op: what repeats from a template, then the op's own numbers."""
-    keys = ["name", *repeated]
-    distinct = ops.select(keys).unique(maintain_order=True).with_row_index("template")
-    which = ops.select(keys).join(distinct, on=keys, how="left", maintain_order="left")["template"].to_list()
-    encoded = [template(row).SerializeToString() for row in distinct.iter_rows(named=True)]
-    names = list(own.values())
-    parse = Node.FromString
-    for number, numbers in zip(which, ops.select(own.keys()).iter_rows(), strict=True):
-        node = parse(encoded[number])
-        add = node.attr.add
-        for name, value in zip(names, numbers, strict=True):
-            if value != NONE:
-                add(name=name, int64_val=value)
-        yield node
+def _rests(rank: RankNodes, nodes: Ints) -> _Ops:
+    """Return the pieces of ops behind their first: named as the op, `part_of` its id."""
+    row = np.flatnonzero(rank.nodes.kind[nodes] == REST)
+    names = rank.columns.host["name"][rank.place[nodes[row]]]
+    return _Ops(row, pl.DataFrame({"name": names, "part_of": rank.first[nodes[row]] + FIRST_ID}))
 
 
-def _host_template(row: Mapping[str, Any]) -> Node:
-    """Return what nodes of host ops with these columns share. Attribute is_cpu_op stands first."""
-    is_metadata = row["name"] == GROUP_INIT
-    node = Node(name=row["name"], type=NodeType.METADATA_NODE if is_metadata else NodeType.COMP_NODE)
-    node.attr.add(name="is_cpu_op", bool_val=True)
-    _fill_repeated(node, row, HOST_REPEATED, HOST_TEXTS)
-    if row["synthetic"]:
-        node.attr.add(name="synthetic", bool_val=True)
-    return node
+def _times_alone(kind: Ints) -> _Ops:
+    """Return the nodes that are nothing but time."""
+    row = np.flatnonzero(np.isin(kind, list(TIME_NAMES)))
+    names = [TIME_NAMES[of] for of in kind[row].tolist()]
+    return _Ops(row, pl.DataFrame({"name": pl.Series(names, dtype=pl.String)}))
 
 
-def _device_template(row: Mapping[str, Any]) -> Node:
-    """Return what nodes of device ops with these columns share. Attribute is_cpu_op stands first."""
-    node = Node(name=row["name"], type=NodeType.COMP_NODE)
-    node.attr.add(name="is_cpu_op", bool_val=False)
-    _fill_repeated(node, row, DEVICE_REPEATED, DEVICE_TEXTS)
-    return node
+def _names(some: _Ops) -> list[wire.Column]:
+    return wire.text(Node.NAME_FIELD_NUMBER, some.row, some.known["name"])
 
 
-def _fill_repeated(
-    node: Node, row: Mapping[str, Any], numbers: dict[str, str], texts: dict[str, str]
-) -> None:
-    """Add the known columns of a row as attributes."""
-    for column, name in numbers.items():
-        if row[column] != NONE:
-            node.attr.add(name=name, int64_val=row[column])
-    for column, name in texts.items():
-        if row[column]:
-            node.attr.add(name=name, string_val=row[column])
+def _deps(nodes: Fitted, chunk: Ints) -> list[wire.Column]:
+    """Return the ctrl deps (one or none) and the data deps of each node."""
+    ctrl = nodes.ctrl[chunk]
+    named = ctrl != NONE
+    first = nodes.deps.first[chunk[0] : chunk[-1] + 2]
+    data = nodes.deps.ids[first[0] : first[-1]]
+    return [
+        *wire.packed(Node.CTRL_DEPS_FIELD_NUMBER, named.astype(np.int64), ctrl[named] + FIRST_ID),
+        *wire.packed(Node.DATA_DEPS_FIELD_NUMBER, np.diff(first), data + FIRST_ID),
+    ]
 
 
-def _fill_communication(node: Node, communication: Communication) -> None:
-    """Make a node the communication it stands for; on a CPU no reader would take it."""
-    node.type = communication.node_type
-    node.attr[0].bool_val = False
-    for name, field, value in communication.attributes:
-        node.attr.add(**{"name": name, field: value})
+def _when(rank: RankNodes, nodes: Ints) -> list[wire.Column]:
+    """Return start and duration of the nodes that have times."""
+    row = np.flatnonzero(rank.duration_us[nodes] != NONE)
+    return [
+        *wire.unsigned(Node.START_TIME_MICROS_FIELD_NUMBER, row, rank.start_us[nodes[row]]),
+        *wire.unsigned(Node.DURATION_MICROS_FIELD_NUMBER, row, rank.duration_us[nodes[row]]),
+    ]
 
 
-def _deps(nodes: Fitted, chunk: Ints) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the ids of the ctrl deps (one or none) and of the data deps of each node."""
-    ctrl = nodes.ctrl[chunk].tolist()
-    first = nodes.deps.first[chunk[0] : chunk[-1] + 2].tolist()
-    data = (nodes.deps.ids[first[0] : first[-1]] + FIRST_ID).tolist()
-    begin = first[0]
-    for above, low, high in zip(ctrl, first[:-1], first[1:], strict=True):
-        yield ([] if above == NONE else [above + FIRST_ID]), data[low - begin : high - begin]
+def _texts(field: int, some: _Ops, columns: Sequence[str]) -> list[wire.Column]:
+    """Return inputs or outputs as recorded; none where all of them are empty."""
+    numbers = (IOInfo.VALUES_FIELD_NUMBER, IOInfo.SHAPES_FIELD_NUMBER, IOInfo.TYPES_FIELD_NUMBER)
+    parts = [wire.text(of, some.row, some.known[name]) for of, name in zip(numbers, columns, strict=True)]
+    return wire.delimited(field, list(chain.from_iterable(parts)))
+
+
+def _attributes(some: _Ops, names: Mapping[str, str]) -> list[wire.Column]:
+    """Return columns of ops as attributes where they are known: not -1, not '', not false."""
+    out: list[wire.Column] = []
+    for column, name in names.items():
+        values = some.known[column]
+        if values.dtype == pl.String:
+            there = (values != "").to_numpy()
+            out += attributes.texts(name, some.row[there], values.filter(there))
+        elif values.dtype == pl.Boolean:
+            there = values.to_numpy()
+            out += attributes.flags(name, some.row[there], there[there])
+        else:
+            numbers = values.to_numpy()
+            there = numbers != NONE
+            out += attributes.integers(name, some.row[there], numbers[there])
+    return out
+
+
+def _measured(rank: RankNodes, nodes: Ints) -> list[wire.Column]:
+    """Return what was measured beside the times written, and what rule a node waits by."""
+    lead, own, total = rank.lead_us[nodes], rank.self_us[nodes], rank.total_us[nodes]
+    early, with_own, with_total = lead != 0, ~np.isnan(own), ~np.isnan(total)
+    rules = pl.Series(rank.rule[nodes[0] : nodes[-1] + 1], dtype=pl.String)
+    waits = (rules != "").to_numpy()
+    return [
+        *attributes.integers("lead_us", np.flatnonzero(early), lead[early]),
+        *attributes.figures("self_us", np.flatnonzero(with_own), own[with_own]),
+        *attributes.figures("total_us", np.flatnonzero(with_total), total[with_total]),
+        *attributes.texts("rule", np.flatnonzero(waits), rules.filter(waits)),
+    ]
+
+
+def _communications(rank: RankNodes, nodes: Ints) -> list[wire.Column]:
+    """Return the attributes of communications: few, of many names and types."""
+    row = np.flatnonzero(np.isin(nodes, list(rank.communications)))
+    pieces = []
+    for node in nodes[row].tolist():
+        alone = Node()
+        for name, field, value in rank.communications[node].attributes:
+            alone.attr.add(**{"name": name, field: value})
+        pieces.append(alone.SerializeToString(deterministic=True))
+    return [wire.ready(row, pieces)]
 
 
 def _group_text(values: str) -> str:

@@ -18,6 +18,7 @@ import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from graphstore.chakra import GlobalMetadata, MessageReader, Node
 from graphstore.export.columns import read_groups
 from graphstore.export.comm_groups import groups_of
 from graphstore.export.facts import facts_of_run
@@ -53,17 +54,17 @@ def export_json(store: Store, run: str, out: Path, progress: Progress | None = N
     return {"format": FORMAT, "run": run, "files": files, "notes": dict(sorted(notes.items()))}
 
 
-def write_json(path: Path, messages: Iterable[Message]) -> int:
-    """Write the metadata, then the nodes; return how many messages there are."""
-    rest = iter(messages)
+def write_json(path: Path, blocks: Iterable[bytes]) -> None:
+    """Write the metadata, then the nodes, of the bytes of a Chakra file."""
+    messages = iter(MessageReader(blocks, str(path)))
     with path.open("wb", buffering=BUFFER_BYTES) as stream:
-        head = {"metadata": _plain(next(rest))}
-        return 1 + write_document(stream, head, "nodes", _texts(rest))
+        head = {"metadata": _plain(GlobalMetadata.FromString(next(messages)))}
+        write_document(stream, head, "nodes", _texts(messages))
 
 
-def _texts(nodes: Iterator[Message]) -> Iterator[bytes]:
-    for node in nodes:
-        yield orjson.dumps(_plain(node))
+def _texts(messages: Iterator[bytes]) -> Iterator[bytes]:
+    for message in messages:
+        yield orjson.dumps(_plain(Node.FromString(message)))
 
 
 def _plain(message: Message) -> dict[str, Any]:

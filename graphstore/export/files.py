@@ -14,9 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from google.protobuf.message import Message
-
-from graphstore.chakra import GlobalMetadata, MessageReader, Node, write_messages
+from graphstore.chakra import GlobalMetadata, MessageReader, Node
 from graphstore.errors import TraceFormatError, UsageError
 
 BUFFER_BYTES = 1 << 20
@@ -67,10 +65,10 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_et(path: Path, messages: Iterable[Message]) -> int:
-    """Write a Chakra file (the metadata first, then the nodes); return how many messages it has."""
+def write_et(path: Path, blocks: Iterable[bytes]) -> None:
+    """Write a Chakra file of the bytes it holds, in blocks of any size."""
     with path.open("wb", buffering=BUFFER_BYTES) as stream:
-        return write_messages(stream, messages)
+        stream.writelines(blocks)
 
 
 def read_nodes(path: Path) -> Iterator[Node]:

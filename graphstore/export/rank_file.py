@@ -14,14 +14,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.message import Message
+import numpy as np
 
-from graphstore.chakra.et_def_pb2 import Node
+from graphstore.chakra import Node, framed
+from graphstore.chakra.wire import Block
 from graphstore.errors import InputError, UsageError
 from graphstore.export import manifest
 from graphstore.export.astra_nodes import for_astra_sim
 from graphstore.export.astra_plan import Call, Plan
-from graphstore.export.chakra import graph_of, messages, metadata
+from graphstore.export.chakra import graph_of, messages, metadata, types_of
 from graphstore.export.chakra_copy import chakra_copy, copy_messages
 from graphstore.export.columns import read_chakra_rank, read_details, read_rank
 from graphstore.export.comm_groups import Groups
@@ -29,7 +30,7 @@ from graphstore.export.communication import communications
 from graphstore.export.files import write_et
 from graphstore.export.order import Ints
 from graphstore.export.rank_nodes import Form, rank_nodes
-from graphstore.export.validate import Validator
+from graphstore.export.validate import COMPUTATION, Validator
 from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.store.base import Progress, Store
 
@@ -41,7 +42,7 @@ class RunToWrite:
     """What all ranks of an export share. `origin_ns` is the absolute time of start 0; 0 where unknown.
 
     `plan` is what ASTRA-sim can take of the run's communication; None for the format as its schema means it.
-    `write` makes the file of the messages: the metadata first, then the nodes.
+    `write` makes the file of the bytes of its messages: the metadata first, then the nodes.
     """
 
     store: Store
@@ -50,7 +51,7 @@ class RunToWrite:
     groups: Groups
     form: Form = "exact"
     plan: Plan | None = None
-    write: Callable[[Path, Iterable[Message]], int] = write_et
+    write: Callable[[Path, Iterable[bytes]], None] = write_et
 
     def group_members(self) -> dict[str, list[int]]:
         """Return the members of the groups by the names that calls are written with."""
@@ -58,21 +59,20 @@ class RunToWrite:
 
 
 class Watch:
-    """Looks at nodes on their way into a file, and reports how far it is."""
+    """Looks on while nodes go into a file, and reports how far it is."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         """Watch over `total` ops of all ranks together."""
         self._progress, self._total, self._done = progress, total, 0
 
-    def over(
-        self, nodes: Iterator[Node], look_at: Callable[[Node], None], count: int, ops: int
-    ) -> Iterator[Node]:
-        """Yield `count` nodes, made of `ops` ops; `look_at` has seen them all when the last has passed."""
-        for done, node in enumerate(nodes, start=1):
-            look_at(node)
-            if self._progress and done % NODES_PER_REPORT == 0:
+    def over(self, parts: Iterator[tuple[int, bytes]], count: int, ops: int) -> Iterator[bytes]:
+        """Yield the bytes of `count` nodes, made of `ops` ops; a part says how many of them it holds."""
+        done = 0
+        for nodes, data in parts:
+            reports, done = done // NODES_PER_REPORT, done + nodes
+            if self._progress and done // NODES_PER_REPORT > reports:
                 self._progress("export", self._done + done * ops // count, self._total)
-            yield node
+            yield data
         self._done += ops
         if self._progress:
             self._progress("export", self._done, self._total)
@@ -137,11 +137,23 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    validator.take_graph(*graph_of(nodes.nodes))  # the very columns that the messages are made of
-    written = watch.over(messages(nodes, details), validator.look_at_content, len(nodes.place), ops_of(keys))
-    given.write(path, chain([metadata()], written))
+    types = types_of(nodes)
+    validator.take_columns(types, *graph_of(nodes.nodes))  # the very columns that the messages are made of
+    parts = _looked_at(messages(nodes, details), types, validator)
+    given.write(path, chain([framed(metadata())], watch.over(parts, len(types), ops_of(keys))))
     notes = found.notes + Counter(changed)
     return manifest.rank_entry(keys, nodes, cut, notes, validator.type_names())
+
+
+def _looked_at(blocks: Iterable[Block], types: Ints, validator: Validator) -> Iterator[tuple[int, bytes]]:
+    """Yield the bytes of each block and how many nodes it holds; those that have to be looked at were."""
+    first = 0
+    for block in blocks:
+        mine = types[first : first + len(block.size)]
+        for row in np.flatnonzero(mine != COMPUTATION).tolist():
+            validator.look_at_content(Node.FromString(block.message(row)))
+        yield len(mine), block.data
+        first += len(mine)
 
 
 def calls_of(given: RunToWrite, keys: RankKeys) -> list[Call]:
@@ -165,7 +177,11 @@ def _write_copy(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_chakra_node_details", uids)
 
-    nodes = copy_messages(copy, details, given.origin_ns)
+    def parts() -> Iterator[tuple[int, bytes]]:
+        for node in copy_messages(copy, details, given.origin_ns):
+            validator.look_at(node)
+            yield 1, framed(node)
+
     ops = ops_of(keys)
-    given.write(path, chain([metadata()], watch.over(nodes, validator.look_at, ops, ops)))
+    given.write(path, chain([framed(metadata())], watch.over(parts(), ops, ops)))
     return manifest.copy_entry(keys, copy, validator.type_names())

@@ -85,17 +85,38 @@ class Validator:
         self.ctrl.ids.fromlist(ctrl)
         self.data.sizes.append(len(data))
         self.data.ids.fromlist(data)
-        self.look_at_content(node)
+        self.types[node.type] += 1
+        if node.type != COMPUTATION:
+            self.look_at_content(node)
 
     def look_at_content(self, node: Node) -> None:
-        """Take in what a node is, of one whose id and deps were taken in as columns."""
-        kind = node.type
-        self.types[kind] += 1
-        if kind != COMPUTATION:
-            _look_at_type(node, self, self.groups)
+        """Take in what a node lacks that is no computation; its id, type and deps are taken in apart."""
+        if node.type == NodeType.INVALID_NODE:
+            self.untyped.append(node.id)
+        needed = NEEDED.get(node.type)
+        if needed is None:
+            return
+        attributes: dict[str, AttributeProto] = {}
+        for attribute in node.attr:
+            attributes.setdefault(attribute.name, attribute)  # readers take the first of a name
+        for name, fields in needed.items():
+            if name not in attributes or attributes[name].WhichOneof("value") not in fields:
+                self.lacking.setdefault((NodeType.Name(node.type), name), []).append(node.id)
+        if "is_cpu_op" in attributes and attributes["is_cpu_op"].bool_val:
+            self.on_cpu.append(node.id)
+        group = attributes["pg_name"].string_val if "pg_name" in attributes else ""
+        if group and self.groups is not None and group not in self.groups:
+            self.unknown_groups.setdefault(group, []).append(node.id)
 
-    def take_graph(self, ids: Ids, ctrl: tuple[Ids, Ids], data: tuple[Ids, Ids]) -> None:
-        """Take in ids and deps of many nodes at once; deps as how many each node has, and which."""
+    def take_columns(
+        self,
+        types: npt.NDArray[np.int64],
+        ids: Ids,
+        ctrl: tuple[Ids, Ids],
+        data: tuple[Ids, Ids],
+    ) -> None:
+        """Take in types, ids and deps of many nodes at once; deps as how many each node has, and which."""
+        self.types.update(types.tolist())
         self.ids.frombytes(ids.tobytes())
         for deps, (sizes, named) in ((self.ctrl, ctrl), (self.data, data)):
             deps.sizes.frombytes(sizes.tobytes())
@@ -117,26 +138,6 @@ def validate_nodes(nodes: Iterable[Node], groups: Collection[str] | None = None)
     for node in nodes:
         validator.look_at(node)
     return validator.problems()
-
-
-def _look_at_type(node: Node, table: Validator, groups: Collection[str] | None) -> None:
-    """Note what a node that is no computation lacks."""
-    if node.type == NodeType.INVALID_NODE:
-        table.untyped.append(node.id)
-    needed = NEEDED.get(node.type)
-    if needed is None:
-        return
-    attributes: dict[str, AttributeProto] = {}
-    for attribute in node.attr:
-        attributes.setdefault(attribute.name, attribute)  # readers take the first of a name
-    for name, fields in needed.items():
-        if name not in attributes or attributes[name].WhichOneof("value") not in fields:
-            table.lacking.setdefault((NodeType.Name(node.type), name), []).append(node.id)
-    if "is_cpu_op" in attributes and attributes["is_cpu_op"].bool_val:
-        table.on_cpu.append(node.id)
-    group = attributes["pg_name"].string_val if "pg_name" in attributes else ""
-    if group and groups is not None and group not in groups:
-        table.unknown_groups.setdefault(group, []).append(node.id)
 
 
 def _graph_problems(table: Validator) -> Iterable[Problem]:

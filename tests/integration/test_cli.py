@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from graphstore.chakra import GlobalMetadata, Node, write_messages
+from graphstore.chakra import GlobalMetadata, Node, framed
 from graphstore.chakra.et_def_pb2 import NodeType
 from graphstore.demo import TRACES
 
@@ -524,7 +524,7 @@ def write_workload(folder: Path, waits_for: int) -> Path:
             made.attr.add(name="comm_size", int64_val=64)
         last = Node(id=3, name="n", type=NodeType.COMP_NODE, data_deps=[2 if rank else waits_for])
         with (folder / f"w.{rank}.et").open("wb") as stream:
-            write_messages(stream, [GlobalMetadata(version="0.0.4"), *nodes, last])
+            stream.writelines(map(framed, [GlobalMetadata(version="0.0.4"), *nodes, last]))
     return folder
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from graphstore import queries
 from graphstore.export.columns import RankColumns
 from graphstore.model.records import RankGraph
+from tests.unit.export.ranks import table
 
 
 def columns_of(graph: RankGraph) -> RankColumns:
@@ -44,12 +45,4 @@ def columns_of(graph: RankGraph) -> RankColumns:
 
 def details(uids: Any) -> pl.DataFrame:
     """Return rows of show_host_op_details that say nothing."""
-    columns = queries.get("structure/show_host_op_details").columns
-    return pl.DataFrame(
-        {
-            field.name: uids
-            if field.name == "uid"
-            else [0 if field.name == "synthetic" else -1 if field.type == "list[int]" else ""] * len(uids)
-            for field in columns
-        }
-    )
+    return table("structure/show_host_op_details", [{"uid": uid, "synthetic": 0} for uid in uids.tolist()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import polars as pl
 
 from graphstore import queries
+from graphstore.chakra import MessageReader, Node
+from graphstore.chakra.wire import Block
 from graphstore.export.columns import RankColumns
 from graphstore.export.pieces import GAP_TIME, REST, Pieces, pieces
 
@@ -117,3 +120,8 @@ def named(columns: RankColumns) -> Named:
         resumes=[names[n] for n in order if cut.resumes[n]],
         cut=cut,
     )
+
+
+def nodes_of(blocks: Iterable[Block]) -> list[Node]:
+    """Return the nodes that blocks of messages hold."""
+    return [Node.FromString(message) for message in MessageReader((one.data for one in blocks), "blocks")]

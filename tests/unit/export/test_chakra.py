@@ -15,7 +15,7 @@ from graphstore.export.order import Ints
 from graphstore.export.rank_nodes import rank_nodes
 from graphstore.export.validate import validate_nodes
 from graphstore.model.markers import GROUP_INIT
-from tests.unit.export.ranks import Rows, call, kernel, op, rank_of, table, timed
+from tests.unit.export.ranks import Rows, call, kernel, nodes_of, op, rank_of, table, timed
 
 GROUPS = '[{"pg_name": "0", "ranks": []}]'
 
@@ -32,7 +32,7 @@ def nodes(
         return found[[found["uid"].to_list().index(uid) for uid in uids.tolist()]]
 
     rank, _ = rank_nodes(columns, communications or {})
-    return list(messages(rank, look_up))
+    return nodes_of(messages(rank, look_up))
 
 
 def attributes(node: Node) -> dict[str, tuple[str, Any]]:

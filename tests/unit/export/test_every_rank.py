@@ -26,7 +26,7 @@ from graphstore.model.markers import GROUP_INIT
 from tests.data import builders
 from tests.data.builders import Row
 from tests.unit.export.linked import columns_of, details
-from tests.unit.export.ranks import call, kernel, op, rank_of, timed
+from tests.unit.export.ranks import call, kernel, nodes_of, op, rank_of, timed
 
 US = 1_000
 MAIN, AUTOGRAD, WORKER, LOADER = 1, 2, 3, 4
@@ -181,7 +181,7 @@ def written(rank: RankColumns) -> tuple[RankNodes, Pieces, list[Node]]:
     """Return the nodes of a rank as columns, as pieces and as messages; its first device op communicates."""
     found = {rank.host.height: Communication(NodeType.COMM_COLL_NODE, SIZED)} if rank.kernels.height else {}
     ready, cut = rank_nodes(rank, found)
-    return ready, cut, list(messages(ready, details))
+    return ready, cut, nodes_of(messages(ready, details))
 
 
 SIZED = (("comm_size", "int64_val", 8), ("comm_type", "int64_val", 0))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphstore.chakra import GlobalMetadata, Node
+from graphstore.chakra import GlobalMetadata, Node, framed
 from graphstore.errors import TraceFormatError, UsageError
 from graphstore.export.files import facts_of, publish, read_et, read_nodes, staged, write_et
 
@@ -73,7 +73,7 @@ def test_a_chakra_file_reads_back_as_written(tmp_path: Path) -> None:
     """The metadata record comes first: readers take whatever stands first for it."""
     nodes = [Node(id=1, name="a"), Node(id=2, data_deps=[1])]
 
-    write_et(tmp_path / "x.et", [GlobalMetadata(version="0.0.4"), *nodes])
+    write_et(tmp_path / "x.et", map(framed, [GlobalMetadata(version="0.0.4"), *nodes]))
 
     assert read_et(tmp_path / "x.et") == (GlobalMetadata(version="0.0.4"), nodes)
     assert list(read_nodes(tmp_path / "x.et")) == nodes
@@ -83,7 +83,7 @@ def test_a_chakra_file_reads_back_as_written(tmp_path: Path) -> None:
 def test_a_cut_file_is_not_read_as_a_shorter_one(tmp_path: Path) -> None:
     """A missing tail is an error that names the byte."""
     path = tmp_path / "x.et"
-    write_et(path, [GlobalMetadata(version="0.0.4"), Node(id=1, name="a long name")])
+    write_et(path, map(framed, [GlobalMetadata(version="0.0.4"), Node(id=1, name="a long name")]))
     path.write_bytes(path.read_bytes()[:-3])
 
     with pytest.raises(TraceFormatError, match="cut at byte 8"):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphstore.chakra import AttributeProto, GlobalMetadata, Node, write_messages
+from graphstore.chakra import AttributeProto, GlobalMetadata, Node, framed
 from graphstore.chakra.et_def_pb2 import BoolList, Int64List, NodeType
 from graphstore.errors import TraceFormatError
 from graphstore.model.records import FileRecords, table_schema
@@ -24,9 +23,7 @@ SEND, RECV = NodeType.COMM_SEND_NODE, NodeType.COMM_RECV_NODE
 
 def chakra_bytes(nodes: Iterable[Node], metadata: GlobalMetadata | None = None) -> bytes:
     """Return a Chakra file with these nodes."""
-    out = io.BytesIO()
-    write_messages(out, [metadata or GlobalMetadata(version="0.0.4"), *nodes])
-    return out.getvalue()
+    return b"".join(map(framed, [metadata or GlobalMetadata(version="0.0.4"), *nodes]))
 
 
 def read(folder: Path, data: bytes) -> FileRecords:
@@ -248,20 +245,17 @@ def test_an_id_no_store_holds_is_an_error(tmp_path: Path, node: Node) -> None:
 
 def test_a_file_without_metadata_keeps_its_first_node(tmp_path: Path) -> None:
     """Readers of the format take the first record as metadata; here it is a row like any other, and told."""
-    out = io.BytesIO()
-    write_messages(
-        out,
-        [
-            Node(id=1, name="one", type=NodeType.COMP_NODE),
-            Node(id=2, name="two", type=NodeType.COMP_NODE, data_deps=[1]),
-        ],
-    )
+    nodes = [
+        Node(id=1, name="one", type=NodeType.COMP_NODE),
+        Node(id=2, name="two", type=NodeType.COMP_NODE, data_deps=[1]),
+    ]
+    data = b"".join(map(framed, nodes))
 
-    records = read(tmp_path, out.getvalue())
+    records = read(tmp_path, data)
 
     assert records.tables["chakra_nodes"]["node_id"].to_list() == [1, 2]
     assert records.facts["metadata_missing"] is True
-    assert is_chakra(out.getvalue())
+    assert is_chakra(data)
     assert "metadata_missing" not in read(tmp_path, chakra_bytes([Node(id=1, type=NodeType.COMP_NODE)])).facts
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphstore.chakra import GlobalMetadata, Node, write_messages
+from graphstore.chakra import GlobalMetadata, Node, framed
 from graphstore.errors import TraceFormatError
 from graphstore.readers.detect import Detected, detect
 from graphstore.readers.source import open_source, packing
@@ -37,7 +37,9 @@ def chakra(folder: Path) -> bytes:
     """Return a Chakra file of one node."""
     file = folder / "made"
     with file.open("wb") as stream:
-        write_messages(stream, [GlobalMetadata(version="0.0.4"), Node(id=0, name="a", type="COMP_NODE")])
+        stream.writelines(
+            map(framed, [GlobalMetadata(version="0.0.4"), Node(id=0, name="a", type="COMP_NODE")])
+        )
     return file.read_bytes()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphstore.chakra import GlobalMetadata, write_messages
+from graphstore.chakra import GlobalMetadata, framed
 from graphstore.errors import InputError, TraceFormatError
 from tests.unit.export.simulator.workload import check, found, node, rules, write
 
@@ -51,7 +51,7 @@ def test_a_file_without_metadata_loses_its_first_node(tmp_path: Path) -> None:
     """The simulator takes the first record as metadata, so the dep on node 1 has nothing to wait for."""
     paths = write(tmp_path, {0: [], 1: [node(1)]})
     with paths[0].open("wb") as stream:
-        write_messages(stream, [node(1), node(2, [1])])
+        stream.writelines(map(framed, [node(1), node(2, [1])]))
 
     findings = {finding.rule: finding for finding in check(paths)}
 
@@ -63,7 +63,7 @@ def test_empty_metadata_is_metadata(tmp_path: Path) -> None:
     """It has neither version nor attributes."""
     paths = write(tmp_path, {0: [], 1: [node(1)]})
     with paths[0].open("wb") as stream:
-        write_messages(stream, [GlobalMetadata(), node(1)])
+        stream.writelines(map(framed, [GlobalMetadata(), node(1)]))
 
     assert check(paths) == []
 

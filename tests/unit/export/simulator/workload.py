@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphstore import settings
-from graphstore.chakra import GlobalMetadata, write_messages
+from graphstore.chakra import GlobalMetadata, framed
 from graphstore.chakra.et_def_pb2 import CollectiveCommType, Node, NodeType
 from graphstore.export.simulator import check_for_simulator
 from graphstore.queries.findings import Finding
@@ -72,7 +72,7 @@ def write(folder: Path, ranks: Ranks, groups: Any = None) -> list[Path]:
     for rank, nodes in ranks.items():
         paths.append(folder / f"w.{rank}.et")
         with paths[-1].open("wb") as stream:
-            write_messages(stream, [GlobalMetadata(version="0.0.4"), *nodes])
+            stream.writelines(map(framed, [GlobalMetadata(version="0.0.4"), *nodes]))
     if groups is not None:
         (folder / "comm_groups.json").write_text(json.dumps(groups))
     return paths
