@@ -141,7 +141,8 @@ def _with_latency(nodes: Fitted, resumes: Bools) -> Ints:
     for node in range(len(begin)):
         at, high = nodes.window[0], first[node + 1]
         for dep in ids[low:high]:
-            at = max(at, ends[dep])
+            if ends[dep] > at:
+                at = ends[dep]
         if after[node] and at < begin[node]:
             begin[node] -= min(begin[node] - at, LATENCY_NS)
         ends[node] = at + finish[node] - begin[node]

@@ -55,7 +55,8 @@ def rank_entry(
     calls = counts.get("CollectiveCall", 0)
     unwritten = sum(number for reason, number in notes.items() if _is_unwritten(reason))
     ops = counts.get("HostOp", 0) + counts.get("Kernel", 0)
-    kinds = Counter(KIND_NAMES[kind] for kind in nodes.nodes.kind.tolist())
+    counted = Counter(nodes.nodes.kind.tolist())
+    kinds = Counter({KIND_NAMES[kind]: number for kind, number in counted.items()})
     ops_written = kinds[KIND_NAMES[FIRST]] + kinds[KIND_NAMES[DEVICE]]
     _balance(keys.rank, "host and device ops", ops, ops_written + notes[LIST_LEFT_OUT])
     _balance(keys.rank, "nodes", len(nodes.place), sum(types.values()))

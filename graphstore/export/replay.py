@@ -30,7 +30,8 @@ class Deps:
 
 def deps_of(source: Ints, target: Ints, count: int) -> Deps:
     """Return the deps of `count` nodes from edges, ascending and each once."""
-    pairs = np.unique(target * max(count, 1) + source)
+    pairs = np.sort(target * max(count, 1) + source)  # np.unique hashes first: thirty times slower
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
     target, source = np.divmod(pairs, max(count, 1))
     return Deps(np.searchsorted(target, np.arange(count + 1)), source)
 
@@ -74,11 +75,11 @@ def in_slots(duration: Ints, deps: Deps, slot: Ints) -> Ints:
     for node in range(count):
         if not waiting[node]:
             ready[slots[node]].append(node)  # ids ascend, so this is a heap
-    now, touched = 0, set(ready)
+    now, touched = 0, list(ready)  # slots in which a node may start, some more than once
     while True:
-        for value in sorted(touched):
+        for value in touched:
             queue = ready[value]
-            while queue and (value < 0 or value not in busy):
+            while queue and value not in busy:
                 node = heapq.heappop(queue)
                 start[node] = now
                 heapq.heappush(running, (now + lasts[node], node))
@@ -86,16 +87,16 @@ def in_slots(duration: Ints, deps: Deps, slot: Ints) -> Ints:
                     busy.add(value)
         if not running:
             return np.array(start, np.int64)
-        now, touched = running[0][0], set()
+        now, touched = running[0][0], []
         while running and running[0][0] == now:
             _, node = heapq.heappop(running)
             busy.discard(slots[node])
-            touched.add(slots[node])
+            touched.append(slots[node])
             for other in follower[begins[node] : begins[node + 1]]:
                 waiting[other] -= 1
                 if not waiting[other]:
                     heapq.heappush(ready[slots[other]], other)
-                    touched.add(slots[other])
+                    touched.append(slots[other])
 
 
 def error(simulated: int, measured: int) -> float | None:
