@@ -5,12 +5,12 @@ In:  columns, the nodes in the order of their ids, communications; a function th
      one block.
 Decided here: what stands in which field and attribute (trace-formats §4, decision 20, dependencies §6). Ids
 begin with 1 and ascend; every dep points to a smaller id. How columns become bytes: chakra/wire.py, which
-takes a third of the time of a message object a node; only communications are such objects first.
+takes half the time of an object a node; only the attributes of communications are such objects first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -32,20 +32,14 @@ SCHEMA_VERSION = "0.0.4"
 FIRST_ID = 1  # proto3 leaves 0 off the wire, and some readers take it for "none"
 NODES_AT_ONCE = 20_000
 TEXTS = tuple(f"{side}_{part}" for side in ("input", "output") for part in ("values", "shapes", "types"))
-# Columns that become attributes, in the order written, as {column: attribute}; where they are known: not -1,
-# not '', not false.
-HOST_ATTRIBUTES = {
-    name: "et_id" if name == "node_id" else name
-    for name in (
-        *("tid", "thread", "scope", "op_schema", "synthetic"),
-        *("rf_id", "autograd_seq_id", "fw_tid", "fw_parent", "node_id"),
-    )
-}
-DEVICE_ATTRIBUTES = {
-    name: "et_id" if name == "node_id" else name
-    for name in ("device", "stream", "device_kind", "correlation", "size_bytes", "node_id")
-}
-REST_ATTRIBUTES = {"part_of": "part_of"}
+# Columns that become attributes, in the order written; where they are known: not -1, not '', not false.
+HOST_ATTRIBUTES = (
+    *("tid", "thread", "scope", "op_schema", "synthetic"),
+    *("rf_id", "autograd_seq_id", "fw_tid", "fw_parent", "node_id"),
+)
+DEVICE_ATTRIBUTES = ("device", "stream", "device_kind", "correlation", "size_bytes", "node_id")
+REST_ATTRIBUTES = ("part_of",)
+ATTRIBUTE_BY_COLUMN = {"node_id": "et_id"}  # others are called as their column
 # What is no op: pieces of one behind its first, and time of none. Their names, and which lane they hold.
 TIME_NAMES = {
     GAP_TIME: "gap",
@@ -89,7 +83,7 @@ def metadata() -> GlobalMetadata:
 
 
 def messages(rank: RankNodes, details: Details) -> Iterator[wire.Block]:
-    """Yield the nodes of a rank in the order written, as blocks. Without times in the input a node has none.
+    """Yield the nodes of a rank in the order written. Without times in the input a node has none.
 
     `details(uids)` gives the rows of structure/show_host_op_details for these host ops, in their order.
     """
@@ -221,11 +215,11 @@ def _texts(field: int, some: _Ops, columns: Sequence[str]) -> list[wire.Column]:
     return wire.delimited(field, list(chain.from_iterable(parts)))
 
 
-def _attributes(some: _Ops, names: Mapping[str, str]) -> list[wire.Column]:
+def _attributes(some: _Ops, columns: Sequence[str]) -> list[wire.Column]:
     """Return columns of ops as attributes where they are known: not -1, not '', not false."""
     out: list[wire.Column] = []
-    for column, name in names.items():
-        values = some.known[column]
+    for column in columns:
+        name, values = ATTRIBUTE_BY_COLUMN.get(column, column), some.known[column]
         if values.dtype == pl.String:
             there = (values != "").to_numpy()
             out += attributes.texts(name, some.row[there], values.filter(there))

@@ -14,10 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from graphstore.chakra import Node, framed
-from graphstore.chakra.wire import Block
+from graphstore.chakra import framed
 from graphstore.errors import InputError, UsageError
 from graphstore.export import manifest
 from graphstore.export.astra_nodes import for_astra_sim
@@ -30,7 +27,7 @@ from graphstore.export.communication import communications
 from graphstore.export.files import write_et
 from graphstore.export.order import Ints
 from graphstore.export.rank_nodes import Form, rank_nodes
-from graphstore.export.validate import COMPUTATION, Validator
+from graphstore.export.validate import Validator
 from graphstore.queries.columns import RankKeys, read_keys
 from graphstore.store.base import Progress, Store
 
@@ -137,23 +134,20 @@ def _write_traces(
     def details(uids: Ints) -> Any:
         return read_details(given.store, given.run, "structure/show_host_op_details", uids)
 
-    types = types_of(nodes)
-    validator.take_columns(types, *graph_of(nodes.nodes))  # the very columns that the messages are made of
-    parts = _looked_at(messages(nodes, details), types, validator)
-    given.write(path, chain([framed(metadata())], watch.over(parts, len(types), ops_of(keys))))
+    validator.take_graph(*graph_of(nodes.nodes))  # the very columns that the messages are made of
+
+    def parts() -> Iterator[tuple[int, bytes]]:
+        types, done = types_of(nodes), 0
+        for block in messages(nodes, details):
+            count = len(block.size)
+            validator.look_at_block(types[done : done + count], block)
+            yield count, block.data
+            done += count
+
+    written = watch.over(parts(), len(nodes.place), ops_of(keys))
+    given.write(path, chain([framed(metadata())], written))
     notes = found.notes + Counter(changed)
     return manifest.rank_entry(keys, nodes, cut, notes, validator.type_names())
-
-
-def _looked_at(blocks: Iterable[Block], types: Ints, validator: Validator) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of each block and how many nodes it holds; those that have to be looked at were."""
-    first = 0
-    for block in blocks:
-        mine = types[first : first + len(block.size)]
-        for row in np.flatnonzero(mine != COMPUTATION).tolist():
-            validator.look_at_content(Node.FromString(block.message(row)))
-        yield len(mine), block.data
-        first += len(mine)
 
 
 def calls_of(given: RunToWrite, keys: RankKeys) -> list[Call]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphstore.chakra.et_def_pb2 import AttributeProto, Node, NodeType
+from graphstore.chakra.wire import Block
 from graphstore.queries.components import Cycle, Edges, cycles, self_edges
 
 IDS_SHOWN = 5
@@ -87,10 +88,23 @@ class Validator:
         self.data.ids.fromlist(data)
         self.types[node.type] += 1
         if node.type != COMPUTATION:
-            self.look_at_content(node)
+            self._look_at_attributes(node)
 
-    def look_at_content(self, node: Node) -> None:
-        """Take in what a node lacks that is no computation; its id, type and deps are taken in apart."""
+    def take_graph(self, ids: Ids, ctrl: tuple[Ids, Ids], data: tuple[Ids, Ids]) -> None:
+        """Take in ids and deps of many nodes at once; deps as how many each node has, and which."""
+        self.ids.frombytes(ids.tobytes())
+        for deps, (sizes, named) in ((self.ctrl, ctrl), (self.data, data)):
+            deps.sizes.frombytes(sizes.tobytes())
+            deps.ids.frombytes(named.tobytes())
+
+    def look_at_block(self, types: npt.NDArray[np.int64], block: Block) -> None:
+        """Take in what the nodes of a block are, whose ids and deps were taken in as columns."""
+        self.types.update(types.tolist())
+        for row in np.flatnonzero(types != COMPUTATION).tolist():
+            self._look_at_attributes(Node.FromString(block.message(row)))
+
+    def _look_at_attributes(self, node: Node) -> None:
+        """Note what a node lacks that is no computation."""
         if node.type == NodeType.INVALID_NODE:
             self.untyped.append(node.id)
         needed = NEEDED.get(node.type)
@@ -107,20 +121,6 @@ class Validator:
         group = attributes["pg_name"].string_val if "pg_name" in attributes else ""
         if group and self.groups is not None and group not in self.groups:
             self.unknown_groups.setdefault(group, []).append(node.id)
-
-    def take_columns(
-        self,
-        types: npt.NDArray[np.int64],
-        ids: Ids,
-        ctrl: tuple[Ids, Ids],
-        data: tuple[Ids, Ids],
-    ) -> None:
-        """Take in types, ids and deps of many nodes at once; deps as how many each node has, and which."""
-        self.types.update(types.tolist())
-        self.ids.frombytes(ids.tobytes())
-        for deps, (sizes, named) in ((self.ctrl, ctrl), (self.data, data)):
-            deps.sizes.frombytes(sizes.tobytes())
-            deps.ids.frombytes(named.tobytes())
 
     def type_names(self) -> Counter[str]:
         """Return how many nodes of each type were taken in, by the name of the type."""
