@@ -1,6 +1,6 @@
 """The catalogue's answers about communication are those that the files' own JSON gives, read by plain Python.
 
-dlrm_8r: eight NCCL calls on each of eight ranks of one group; raw_traces.dlrm_calls says how they are read.
+dlrm_8r: eight NCCL calls on each of eight ranks of one group; raw_calls.dlrm_calls says how they are read.
 The ranks end together to a few µs in either order, so no clock is corrected, and kernels are compared as they
 stand. tp_pp_4r (gloo): pairs of pipeline stages send to each other.
 """
@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration import raw_traces
+from tests.integration import raw_calls
 from tests.integration.answering import ENGINES, Archive, archive
-from tests.integration.raw_traces import Call, ns
+from tests.integration.raw_calls import Call, ns
 
 pytestmark = pytest.mark.data
 
@@ -35,13 +35,13 @@ def asked(request: pytest.FixtureRequest, data_dir: Path) -> Iterator[Archive]:
 @pytest.fixture(scope="module")
 def calls(data_dir: Path) -> list[Call]:
     """Return the 64 calls of the dlrm run."""
-    return raw_traces.dlrm_calls(data_dir / "public" / DLRM)
+    return raw_calls.dlrm_calls(data_dir / "public" / DLRM)
 
 
 @pytest.fixture(scope="module")
 def origin(data_dir: Path) -> int:
     """Return the earliest start of any event that is kept of dlrm: times count from it."""
-    spans = raw_traces.events(data_dir / "public" / DLRM, "worker*.json.gz").values()
+    spans = raw_calls.events(data_dir / "public" / DLRM, "worker*.json.gz").values()
     kept = ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset")
     return min(ns(event["ts"]) for events in spans for event in events if event.get("cat") in kept)
 
@@ -269,11 +269,11 @@ def test_bytes_between_ranks_of_an_all_to_all(asked: Archive, calls: list[Call])
 
 def test_sends_are_listed_and_summed(asked: Archive, data_dir: Path) -> None:
     """Stages 0 and 2, 1 and 3 send to each other, and nobody else: the calls of c10d::send in the traces."""
-    traces = raw_traces.nodes(data_dir / "torch213" / PIPELINE, "et_rank*.json.gz")
+    traces = raw_calls.nodes(data_dir / "torch213" / PIPELINE, "et_rank*.json.gz")
     other = {0: 2, 2: 0, 1: 3, 3: 1}
     sizes: dict[int, list[int]] = {
         rank: [
-            sum(tensor[3] * tensor[4] for tensor in raw_traces.tensors(node["inputs"]["values"]))
+            sum(tensor[3] * tensor[4] for tensor in raw_calls.tensors(node["inputs"]["values"]))
             for node in trace
             if node["name"] == "c10d::send"
         ]

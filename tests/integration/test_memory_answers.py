@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration import raw_traces
+from tests.integration import raw_calls
 from tests.integration.answering import ENGINES, Archive, archive
-from tests.integration.raw_traces import ns
+from tests.integration.raw_calls import ns
 
 pytestmark = pytest.mark.data
 
@@ -60,15 +60,15 @@ class Op:
 def ops(data_dir: Path) -> dict[int, dict[int, Op]]:
     """Return {rank: {node id: op}} of the ddp run, with who takes tensors from whom."""
     folder = data_dir / "torch213" / DDP
-    events = raw_traces.events(folder, "kineto_rank*.json.gz")
+    events = raw_calls.events(folder, "kineto_rank*.json.gz")
     out = {}
-    for rank, trace in raw_traces.nodes(folder, "et_rank*.json.gz").items():
+    for rank, trace in raw_calls.nodes(folder, "et_rank*.json.gz").items():
         spans = [event for event in events[rank] if event.get("cat") in ("cpu_op", "user_annotation")]
         timed = {rf_id_of(event): event for event in spans if rf_id_of(event)}
         found, place_of = {}, {}
         for node in trace:
             rf_id = next((a["value"] for a in node["attrs"] if a["name"] == "rf_id"), None)
-            taken, given = (set(raw_traces.tensors(node[side]["values"])) for side in ("inputs", "outputs"))
+            taken, given = (set(raw_calls.tensors(node[side]["values"])) for side in ("inputs", "outputs"))
             op = Op(rank, node["id"], node["ctrl_deps"], node["name"], taken, given)
             if rf_id in timed:
                 op.start, op.end = ends(timed[rf_id])
@@ -127,7 +127,7 @@ def _connect(found: dict[int, Op], outer: dict[int, int | None]) -> None:
 def test_copies_by_direction(asked: Archive, data_dir: Path) -> None:
     """Number, bytes and time of each rank's copies and sets, by the direction in their names."""
     found: dict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
-    for rank, spans in raw_traces.events(data_dir / "public" / DLRM, "worker*.json.gz").items():
+    for rank, spans in raw_calls.events(data_dir / "public" / DLRM, "worker*.json.gz").items():
         for event in spans:
             if event["cat"] in ("gpu_memcpy", "gpu_memset"):
                 word = next((word for word in DIRECTIONS if word in event["name"]), "set")
@@ -152,7 +152,7 @@ def test_copies_by_direction(asked: Archive, data_dir: Path) -> None:
 
 def test_the_largest_copies(asked: Archive, data_dir: Path) -> None:
     """Their sizes, names and times are the largest of all gpu_memcpy events; aten::copy_ asked for them."""
-    spans = raw_traces.events(data_dir / "public" / DLRM, "worker*.json.gz")
+    spans = raw_calls.events(data_dir / "public" / DLRM, "worker*.json.gz")
     copies = sorted(
         (
             event["args"]["bytes"]
