@@ -1,4 +1,7 @@
-"""Shared by all tests: where the shared trace sets lie, how hypothesis works. Engines: tests/engines.py."""
+"""Shared by all tests: where the shared trace sets lie, how hypothesis works. Engines: tests/engines.py.
+
+A real browser: tests/chromium.py.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.chromium import chromium, chromium_browser  # noqa: F401 - fixtures
 from tests.engines import (  # noqa: F401 - fixtures
     kglite_store,
     neo4j_server,
