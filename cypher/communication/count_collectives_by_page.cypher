@@ -1,4 +1,5 @@
 // How many collectives lie in each page of keys: an export reads them page by page.
+// internal: export
 // param run: text, the run
 // param page_keys: int, keys a page spans
 // column page: int, number of the page: its first key divided by page_keys

@@ -1,4 +1,5 @@
 // The communication calls of a rank as parallel lists in one row. -1 and '' stand for null (a list holds none).
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // column uid: list[int], keys

@@ -1,4 +1,5 @@
 // As which ops the communication calls of a rank were seen: one row a role, the ends as parallel lists.
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // column role: text, host_op (the call itself), worker (the backend's thread) or kernel

@@ -1,6 +1,7 @@
 // The communication calls of a rank as spans of a timeline, and what each is part of, as parallel lists in one
 // row. -1 and '' stand for null (a list holds none); a call has times where start_ns is not -1, and an end where
 // duration_ns is not.
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // column uid: list[int], keys

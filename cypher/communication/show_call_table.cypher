@@ -2,6 +2,7 @@
 // $first to before $after. Sends and recvs: show_transfer_table.
 // -1 and '' stand for null (a list holds none); what is true or false is 1 or 0; of several element types each
 // ends with a comma, behind one comma.
+// internal: export
 // param run: text, the run
 // param first: int, lowest key
 // param after: int, key behind the highest

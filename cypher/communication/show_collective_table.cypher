@@ -1,5 +1,6 @@
 // The collectives of a run as parallel lists in one row, for keys from $first to before $after.
 // -1 and '' stand for null (a list holds none); what is true or false is 1 or 0.
+// internal: export
 // param run: text, the run
 // param first: int, lowest key
 // param after: int, key behind the highest

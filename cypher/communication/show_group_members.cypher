@@ -1,4 +1,5 @@
 // The process groups of a run with their members.
+// internal: export
 // param run: text, the run
 // column group: text, group key
 // column pg_name: text, name as in c10d

@@ -1,4 +1,5 @@
 // The sends of a rank with the recvs that take them, as parallel lists in one row.
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // column source: list[int], keys of the sends

@@ -1,6 +1,7 @@
 // The collectives whose members came furthest apart, who came last, and the clock offset taken off that rank.
 // param run: text, the run asked
-// param count: int, how many
+// param group: text = null, only this group, by its key: name and members
+// param count: int = 20, how many
 // column group: text, group key: name and members
 // column collective_seq_id: int, number within the group
 // column name: text, kind and number, e.g. all_reduce #6
@@ -11,7 +12,7 @@
 // column calls: int, members whose call is in the graph
 // column uid: int, the collective
 MATCH (c:Collective)
-WHERE c.run = $run AND c.skew_ns IS NOT NULL
+WHERE c.run = $run AND c.skew_ns IS NOT NULL AND ($group IS NULL OR c.group = $group)
 WITH c ORDER BY c.skew_ns DESC, c.uid LIMIT $count
 OPTIONAL MATCH (r:Rank) WHERE r.run = $run AND r.rank = c.last_rank
 RETURN c.group AS group, c.collective_seq_id AS collective_seq_id, c.name AS name, c.skew_ns AS skew_ns,

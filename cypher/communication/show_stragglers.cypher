@@ -1,5 +1,5 @@
 // Who comes last: in how many collectives, out of how many it took part in, and what that cost the others.
-// The cost is the sum of the others' waits, each as show_wait_and_transfer splits it.
+// The cost is the sum of the others' waits; where the time of their calls is known, no longer than those.
 // param run: text, the run asked
 // param group: text = null, only this group, by its key: name and members
 // column group: text, group key: name and members
@@ -14,7 +14,7 @@ WITH whole.group AS key, count(*) AS timed
 MATCH (one:Collective {run: $run, group: key})
 WHERE one.last_rank IS NOT NULL
 OPTIONAL MATCH (one)<-[:CALL_OF]-(c:CollectiveCall)
-WHERE c.wait_ns IS NOT NULL AND c.duration_ns IS NOT NULL
+WHERE c.wait_ns IS NOT NULL
 WITH key, timed, one.uid AS uid, one.last_rank AS last, one.skew_ns AS skew,
      sum(CASE WHEN c.wait_ns > c.duration_ns THEN c.duration_ns ELSE c.wait_ns END) AS waits
 RETURN key AS group, last AS rank, count(*) AS last_in, timed AS timed_collectives, sum(waits) AS others_wait_ns,

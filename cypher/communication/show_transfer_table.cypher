@@ -2,6 +2,7 @@
 // before $after. An entry that closes a block of sends and recvs is one of them, without a kind.
 // -1 and '' stand for null (a list holds none); what is true or false is 1 or 0; of several element types each
 // ends with a comma, behind one comma.
+// internal: export
 // param run: text, the run
 // param first: int, lowest key
 // param after: int, key behind the highest

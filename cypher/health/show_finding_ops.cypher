@@ -1,4 +1,5 @@
 // The ops that the findings kept in the run are tied to: at most 100 a finding.
+// internal: export
 // param run: text, the run asked
 // column fid: text, key of the finding
 // column uid: int, the op

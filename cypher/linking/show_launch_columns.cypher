@@ -1,5 +1,6 @@
 // When and on which thread the runtime calls of a rank ran, as parallel lists in one row, for keys from
 // $first to before $after. -1 stands for null (a list holds none).
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key

@@ -1,4 +1,5 @@
 // The ops that name an absent parent, counted by what encloses them in time on their thread.
+// internal: findings
 // param run: text, the run asked
 // column rank: int, global rank
 // column absent_id: int, the id that is named and absent

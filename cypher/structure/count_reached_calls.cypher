@@ -1,4 +1,5 @@
 // Communication calls of the execution traces, and how many of them a walk along CTRL from the process root meets.
+// internal: convert
 // param run: text, the run asked
 // column rank: int, global rank
 // column calls: int, host ops that are a communication call

@@ -1,5 +1,6 @@
 // The host ops of one rank that have a caller, with it, as parallel columns in one row, for keys of host ops from
 // $first to before $after.
+// internal: repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

@@ -1,5 +1,6 @@
 // Attributes, inputs and outputs of the Chakra nodes of the given keys, as parallel lists in one row. '' stands
 // for null (a list holds none). They come in no order: read uid.
+// internal: export
 // param run: text, the run
 // param uids: list[int], keys of Chakra nodes
 // column uid: list[int], keys

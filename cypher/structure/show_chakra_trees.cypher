@@ -1,4 +1,5 @@
 // The Chakra nodes of one rank with their recorded ctrl deps and their place in the tree of the first of them.
+// internal: repairs
 // param rank: int, global rank
 // column uid: int, key
 // column node_id: int, id as recorded

@@ -1,5 +1,6 @@
 // The device ops of one rank that were read with ids of their own (merged trace, Chakra file) and have a stream
 // and a start, as parallel columns in one row, for keys from $first to before $after. -1 stands for null.
+// internal: repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

@@ -1,5 +1,6 @@
 // The CTRL, LAUNCHES, DATA and SYNC edges that leave a rank's ops with keys from $first to before $after: one
 // row a type, the ends as parallel lists of keys.
+// internal: export, repairs
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key

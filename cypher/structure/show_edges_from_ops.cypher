@@ -1,4 +1,5 @@
 // The CTRL, LAUNCHES, DATA and SYNC edges that leave some ops.
+// internal: export
 // param run: text, the run asked
 // param uids: list[int], the ops
 // column source: int, the op it leaves

@@ -1,4 +1,5 @@
 // The communication calls that a walk from the process root does not see, with the absent parent above them.
+// internal: findings
 // param run: text, the run asked
 // column rank: int, global rank
 // column absent_id: int, the id that is named and absent

@@ -1,6 +1,7 @@
 // The host ops of one rank as columns in one row, for the arithmetic of repairs, with keys from $first to before
 // $after. The lists are parallel; -1 stands for null (a list holds no nulls on both engines).
 // An op has a time exactly where duration_ns is not -1.
+// internal: export, repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

@@ -1,5 +1,6 @@
 // What the host ops of the given keys carry beside their place in the order, as parallel lists in one row.
 // -1 and '' stand for null (a list holds none). They come in no order: read uid.
+// internal: export
 // param run: text, the run
 // param uids: list[int], keys of host ops
 // column uid: list[int], keys

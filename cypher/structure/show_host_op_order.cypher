@@ -1,5 +1,6 @@
 // What the order of a rank's host ops follows from, as parallel lists in one row, for keys from $first to
 // before $after. -1 stands for null (a list holds none); an op has times where duration_ns is not -1.
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key

@@ -1,5 +1,6 @@
 // Ids and times of the ops of one rank that edges lead from or to, as columns in one row, with keys from $first
 // to before $after. The lists are parallel; -1 stands for null. An op has a time exactly where duration_ns is not -1.
+// internal: repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

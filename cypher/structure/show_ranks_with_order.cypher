@@ -1,5 +1,6 @@
 // Ranks whose graph could hold a cycle: they have recorded SYNC edges, Chakra nodes, or host ops without a top
 // (the call tree has a cycle there). All others are plain forests.
+// internal: repairs
 // column rank: int, global rank
 // column why: text, edges, chakra nodes or no top
 MATCH (a:Op)-[e:SYNC]->(b:Op) WHERE a.run = $run AND NOT coalesce(e.rule, '') CONTAINS '.'

@@ -1,5 +1,6 @@
 // The runtime calls of one rank with the host op that made each, as parallel columns in one row, for keys of calls
 // from $first to before $after.
+// internal: repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

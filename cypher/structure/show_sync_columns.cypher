@@ -1,5 +1,6 @@
 // The SYNC edges that leave a rank's ops with keys from $first to before $after, with what says so, as parallel
 // columns in one row.
+// internal: export, repairs
 // param rank: int, global rank
 // param first: int, lowest key
 // param after: int, key behind the highest

@@ -1,4 +1,5 @@
 // The recorded waits that point back in time, with both ends.
+// internal: findings
 // param run: text, the run asked
 // column rank: int, global rank of what waits
 // column waits: int, uid of what waits

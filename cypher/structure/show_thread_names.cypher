@@ -1,4 +1,5 @@
 // The CPU threads of the run with their names.
+// internal: export
 // param run: text, the run asked
 // column rank: int, global rank
 // column process: int, process id; null without a Kineto file

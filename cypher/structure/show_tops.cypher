@@ -1,4 +1,5 @@
 // Ops that nothing calls, launches or comes before: where each tree, and each graph of deps, begins.
+// internal: export
 // param run: text, the run asked
 // column uid: int, the op
 // column rank: int, its rank

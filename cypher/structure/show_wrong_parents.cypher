@@ -1,5 +1,6 @@
 // The children of recorded parents that time denies, whole: one row a rank and class, the keys as a list.
 // The same classes as find_parents_not_enclosing and find_parents_on_other_thread (tolerance 2 ns).
+// internal: repairs
 // column rank: int, global rank
 // column fault: text, parent_not_enclosing or parent_on_other_thread
 // column children: list[int], uids of the ops whose parent is so

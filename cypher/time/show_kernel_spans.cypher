@@ -1,5 +1,6 @@
 // The device ops of a rank as spans of a timeline, as parallel lists in one row, for keys from $first to before
 // $after. -1 and '' stand for null (a list holds none); an op has times where duration_ns is not -1.
+// internal: export
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key

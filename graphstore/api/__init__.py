@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
+    from graphstore.api.catalogue import list_queries, search_queries, show_query
     from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
     from graphstore.api.drawing import Drawn, draw_run
     from graphstore.api.hanging import HangResult, hang_files
@@ -37,10 +38,8 @@ if TYPE_CHECKING:
         export_run,
         export_tables,
         export_timeline,
-        list_queries,
         query_run,
         repair_run,
-        show_query,
         undo_repairs,
     )
     from graphstore.export import Form, TableForm, Target
@@ -83,6 +82,7 @@ __all__ = [
     "rebuild",
     "repair_run",
     "replay_files",
+    "search_queries",
     "show_query",
     "show_run",
     "tag_run",
@@ -92,6 +92,7 @@ __all__ = [
 
 _NAMES_BY_MODULE = {
     "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
+    "graphstore.api.catalogue": ("list_queries", "search_queries", "show_query"),
     "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
     "graphstore.api.drawing": ("Drawn", "draw_run"),
     "graphstore.api.hanging": ("HangResult", "hang_files"),
@@ -110,10 +111,8 @@ _NAMES_BY_MODULE = {
         "export_run",
         "export_tables",
         "export_timeline",
-        "list_queries",
         "query_run",
         "repair_run",
-        "show_query",
         "undo_repairs",
     ),
     "graphstore.export": ("Form", "TableForm", "Target"),

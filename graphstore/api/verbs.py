@@ -17,7 +17,6 @@ import polars as pl
 from graphstore import export, queries, readers, repairs
 from graphstore.api.importing import ImportOptions, ImportResult, import_files
 from graphstore.errors import NoTraceError, UsageError
-from graphstore.queries.catalog import Query
 from graphstore.queries.findings import Finding
 from graphstore.repairs import Plan
 from graphstore.settings import Settings
@@ -215,13 +214,3 @@ def query_run(
         run = resolve_run(store, run)
         rows = queries.run_any(store, run, query, parameters, row_limit=limit, timeout_s=time_limit)
         return QueryResult(run, rows.head(limit), rows.height > limit)
-
-
-def list_queries() -> list[Query]:
-    """Return the queries of the catalogue, by name."""
-    return list(queries.catalog().values())
-
-
-def show_query(name: str) -> Query:
-    """Return one query of the catalogue; UsageError suggests near names."""
-    return queries.get(name)

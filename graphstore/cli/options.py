@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,6 +16,9 @@ from typer.core import TyperGroup
 from graphstore import api, settings
 from graphstore.cli import output
 from graphstore.errors import GraphstoreError, UsageError
+
+if TYPE_CHECKING:
+    from graphstore.queries.catalog import Query
 
 
 class Detail(StrEnum):
@@ -48,8 +51,44 @@ def complete_run(incomplete: str) -> list[str]:
 
 
 def complete_query(incomplete: str) -> list[str]:
-    """Return the catalogue queries whose name begins so, for the shell."""
-    return [query.name for query in api.list_queries() if query.name.startswith(incomplete)]
+    """Return the catalogue queries whose name begins so, with or without its topic, for the shell."""
+    names = [query.name for query in api.list_queries()]
+    if "/" not in incomplete:
+        names += [
+            name.split("/")[1] for name in names if incomplete
+        ]  # the topics first, then what is in them
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_topic(incomplete: str) -> list[str]:
+    """Return the topics of the catalogue that begin so, for the shell."""
+    topics = dict.fromkeys(query.topic for query in api.list_queries())
+    return [topic for topic in topics if topic.startswith(incomplete)]
+
+
+def complete_parameter(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the parameters of the query typed before that begin so, as `NAME=`, for the shell.
+
+    Behind `NAME=` its default, if it has one; none of a text, a file or an unknown query.
+    """
+    # The word being completed still lacks its value: what stands before it is parsed, or left over in args.
+    words = [str(ctx.params.get("query") or ""), *ctx.args]
+    given = {word.partition("=")[0] for word in (*ctx.args, *(ctx.params.get("param") or ()))}
+    asked = next((query.asked for query in map(_known_query, words) if query is not None), ())
+    offered = [
+        f"{parameter.name}={parameter.default}" if "=" in incomplete else f"{parameter.name}="
+        for parameter in asked
+        if parameter.name not in given and ("=" not in incomplete or parameter.default is not None)
+    ]
+    return [word for word in offered if word.startswith(incomplete)]
+
+
+def _known_query(name: str) -> Query | None:
+    """Return the query called so, None if there is none."""
+    try:
+        return api.show_query(name)
+    except GraphstoreError:
+        return None
 
 
 Store = Annotated[

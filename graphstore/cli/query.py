@@ -23,7 +23,13 @@ def run(
     run: options.RunOption = None,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter of the query. Repeatable."),
+        typer.Option(
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="A parameter of the query. Repeatable.",
+            autocompletion=options.complete_parameter,
+        ),
     ] = None,
     limit: Annotated[
         int | None,

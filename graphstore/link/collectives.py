@@ -36,10 +36,10 @@ def find_calls(
     launched each kernel (or, in a merged trace, its recorded parent), -1 for none.
     """
     ops = find_comm_ops(host, parent, encloser)
+    groups.look_for_world(args for call in ops.worker_of_call for args in ops.by_row[call].args)
     is_comm = np.zeros(host.height, dtype=np.bool_)
     is_comm[list(ops.by_row)] = True
     kernel_rows = _kernels_by_start(kernels)
-    groups.look_for_world(args for call in ops.worker_of_call for args in ops.by_row[call].args)
     by_call = _kernels_by_call(ops, kernel_rows, launcher, is_comm, (encloser, parent))
     rows = [
         _call_row(ops, call, worker, by_call.get(call, []), host, kernels, groups)

@@ -1,8 +1,9 @@
 """The catalogue of statements, running them, and the findings of the checks."""
 
-from graphstore.queries.catalog import Query, catalog, get
+from graphstore.queries.catalog import Query, catalog, get, listed
 from graphstore.queries.findings import Checked, Finding, check, findings_of, run_checks, write_findings
 from graphstore.queries.run import read_parameters, run_any, run_query
+from graphstore.queries.search import search
 
 __all__ = [
     "Checked",
@@ -12,9 +13,11 @@ __all__ = [
     "check",
     "findings_of",
     "get",
+    "listed",
     "read_parameters",
     "run_any",
     "run_checks",
     "run_query",
+    "search",
     "write_findings",
 ]

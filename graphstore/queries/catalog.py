@@ -4,7 +4,8 @@ In:  the folder `cypher/` (beside the package in a checkout, `graphstore/cypher`
 Out: `Query` objects by name (`structure/find_missing_parents`), near names for a wrong one.
 Decided here: where the folder lies, and what a header may say. A header is the `//` lines at the top:
 the meaning first, then keys. A key the catalogue does not know is refused, so that a typing error is no
-silent loss. What a text may say is decided in lint.py, how it is run in run.py.
+silent loss. `internal: WHO` marks what only our own code asks (whole columns for an export, say).
+What a text may say is decided in lint.py, how it is run in run.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Literal, get_args
 
 from graphstore.errors import QueryError, UsageError
 
+BOUND_BY_STORE = "run"
 ENGINES = ("kglite", "neo4j")
 SEVERITIES = ("error", "warning", "note")
 TOPICS = ("health", "structure", "linking", "communication", "time", "memory", "archive")
@@ -42,7 +44,7 @@ _PYTHON_TYPE: dict[str, type | tuple[type, ...]] = {
 _CHECK = re.compile(r"(?P<rule>[a-z][a-z0-9_]*)\s+severity:\s*(?P<severity>\w+)\s+engines:\s*(?P<engines>.+)")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9_]*):\s*(?P<type>[a-z]+(\[[a-z]+\])?)\s*(?P<rest>[=,].*)")
 _NEXT_FIELD = re.compile(r";\s+(?=[a-z][a-z0-9_]*:\s)")
-_KEYS = ("check", "param", "column", "writes")
+_KEYS = ("check", "param", "column", "writes", "internal")
 _KEY_LINE = re.compile(r"(?P<key>[a-z]+)(?=:\s|\s+[a-z][a-z0-9_]*:\s)(?P<rest>.*)")  # `key: …`, `key name: …`
 _FILE_NAME = re.compile(r"(?P<verb>[a-z]+)_[a-z0-9_]+\.cypher")
 
@@ -63,8 +65,12 @@ class Field:
     @property
     def described(self) -> str:
         """`NAME: TYPE, MEANING`, with the default where there is one, as a header says it."""
-        default = f" = {json.dumps(self.default, ensure_ascii=False)}" if self.optional else ""
-        return f"{self.name}: {self.type}{default}, {self.meaning}"
+        return f"{self.name}: {self.described_type}, {self.meaning}"
+
+    @property
+    def described_type(self) -> str:
+        """`TYPE` or `TYPE = DEFAULT`."""
+        return self.type + (f" = {json.dumps(self.default, ensure_ascii=False)}" if self.optional else "")
 
     def takes(self, value: Any) -> bool:
         """Return whether `value` is of the type; null is where it is the default."""
@@ -87,6 +93,24 @@ class Query:
     severity: str | None = None
     engines: tuple[str, ...] = ENGINES
     writes: tuple[str, ...] = ()
+    used_by: str | None = None
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether only graphstore itself asks it, not a person: it writes, or says whose statement it is."""
+        return bool(self.writes) or self.used_by is not None
+
+    @property
+    def asked(self) -> tuple[Field, ...]:
+        """The parameters a person gives: all but the run, which the store binds."""
+        return tuple(field for field in self.parameters if field.name != BOUND_BY_STORE)
+
+    @property
+    def body(self) -> str:
+        """The statement without its header."""
+        lines = self.text.splitlines()
+        start = next((n for n, line in enumerate(lines) if not line.startswith("//")), len(lines))
+        return "\n".join(lines[start:])
 
     @property
     def topic(self) -> str:
@@ -155,9 +179,18 @@ def get(name: str) -> Query:
 
 def checks(topic: str | None = None) -> list[Query]:
     """Return the checks (find_) of a topic, or all. Raises UsageError for a topic that does not exist."""
+    return [query for query in listed(topic) if query.rule]
+
+
+def listed(topic: str | None = None, *, internal: bool = False) -> list[Query]:
+    """Return the queries a person asks, of a topic or all; with `internal` also those of our own code.
+
+    Raises UsageError for a topic that does not exist.
+    """
     if topic is not None and topic not in TOPICS:
         raise UsageError(f"no topic {topic!r}; topics are {', '.join(TOPICS)}")
-    return [query for query in catalog().values() if query.rule and topic in (None, query.topic)]
+    known = (query for query in catalog().values() if topic in (None, query.topic))
+    return [query for query in known if internal or not query.is_internal]
 
 
 def _near(wanted: str, known: dict[str, Query]) -> str:
@@ -186,6 +219,7 @@ def read_query(path: Path, root: Path) -> Query:
         severity=severity,
         engines=engines,
         writes=tuple(word.strip() for word in one.get("writes", "").split(",") if word.strip()),
+        used_by=one.get("internal"),
     )
     _check_whole(query)
     return query
@@ -204,7 +238,7 @@ def read_header(text: str, name: str) -> _Header:
         elif header.keys or (key and difflib.get_close_matches(key["key"], _KEYS, cutoff=0.6)):
             raise QueryError(
                 f"{name}: header line {content!r} is neither meaning (which comes first) nor one of "
-                f"check:, param NAME:, column NAME:, writes:"
+                f"check:, param NAME:, column NAME:, writes:, internal:"
             )
         else:
             header.meaning.append(content.strip())

@@ -18,11 +18,9 @@ import orjson
 import polars as pl
 
 from graphstore.errors import InputError, QueryError, UsageError
-from graphstore.queries.catalog import Field, Query, get
+from graphstore.queries.catalog import BOUND_BY_STORE, Field, Query, get
 from graphstore.queries.cypher_text import tokens
 from graphstore.store.base import Store
-
-BOUND_BY_STORE = "run"
 
 
 def run_query(store: Store, run: str, name: str, /, **parameters: Any) -> pl.DataFrame:
@@ -81,7 +79,7 @@ def checked(query: Query, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UsageError for one it does not declare, one missing that has no default, or a wrong type.
     """
-    declared = {field.name: field for field in query.parameters if field.name != BOUND_BY_STORE}
+    declared = {field.name: field for field in query.asked}
     defaults = {field.name: field.default for field in declared.values() if field.optional}
     unknown = sorted(set(parameters) - set(declared))
     missing = sorted(set(declared) - set(parameters) - set(defaults))

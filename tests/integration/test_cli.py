@@ -293,14 +293,32 @@ def test_a_reader_that_leaves_early_is_no_error(archive: Archive) -> None:
 
 
 def test_the_catalogue_is_listed_and_shown(archive: Archive) -> None:
-    """Every query has a name and a summary; its text is what lies in cypher/."""
+    """Every query has a name and a summary; what our own code asks is listed when asked for."""
     listed = archive.json("queries")
-    shown = archive.run("queries", "show", "find_missing_parents").stdout.decode()
+    of_topic = archive.json("queries", "--topic", "memory", "--all")
 
     assert {"structure/find_missing_parents", "archive/show_ledger"} <= {row["name"] for row in listed}
-    assert all(row["summary"] for row in listed)
-    assert shown.startswith("// ")
-    assert "RETURN" in shown
+    assert all(row["summary"] and not row["internal"] for row in listed)
+    assert {row["name"].split("/")[0] for row in of_topic} == {"memory"}
+    assert len(archive.json("queries", "--all")) > len(listed)
+
+
+def test_a_query_is_explained(archive: Archive) -> None:
+    """What it takes, with defaults, what it gives, a line that asks it, and its text without the header."""
+    shown = archive.run("queries", "show", "show_longest_waits").stdout.decode()
+
+    assert shown.startswith("communication/show_longest_waits\n\nThe calls in which a rank waited longest")
+    assert "\n  count  int = 20     how many\n" in shown
+    assert "\n  graphstore query show_longest_waits --run RUN -p rank=1\n" in shown
+    assert "\nMATCH (c:CollectiveCall)" in shown
+    assert "//" not in shown
+
+
+def test_a_query_is_found_by_words(archive: Archive) -> None:
+    """The best first; where nothing fits, one line says what may have been meant."""
+    found = archive.json("queries", "search", "bus", "bandwidth", "kind")
+
+    assert found[0]["name"] == "communication/show_bandwidth_by_kind"
 
 
 def test_runs_are_listed_shown_tagged_and_deleted(own_demo: Archive) -> None:

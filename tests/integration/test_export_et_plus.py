@@ -63,15 +63,15 @@ def there_and_back(folder: Path, tmp_path: Path) -> tuple[Store, dict[str, Any]]
     return store, written
 
 
-def same(store: Store, statement: str) -> int:
-    """Return the rows of a statement, which have to be the same of both runs.
+def same(store: Store, statement: str, but: tuple[str, ...] = ()) -> int:
+    """Return the rows of a statement, which have to be the same of both runs in all columns `but` some.
 
     A host op that only Kineto knows gets an id on the way, so ids that `there` has not are left aside.
     """
     there, back = (store.query(run, statement) for run in ("there", "back"))
     if "node_id" in there.columns:
         back = back.join(there.select("rank", "node_id"), on=["rank", "node_id"], maintain_order="left")
-    assert there.rows() == back.rows()
+    assert there.drop(but, strict=False).rows() == back.drop(but, strict=False).rows()
     return there.height
 
 
@@ -87,10 +87,14 @@ def same(store: Store, statement: str) -> int:
 def test_read_back_it_makes_the_same_graph(
     name: str, counts: tuple[int, ...], data_dir: Path, tmp_path: Path
 ) -> None:
-    """Ids, parents (absent ones, too), times to the ns, attributes, launching ops, calls and waits."""
+    """Ids, parents (absent ones, too), times to the ns, attributes, launching ops, calls and waits.
+
+    That dlrm's calls are of the whole world takes the size of the job, which only its Kineto files hold.
+    """
     store, _ = there_and_back(data_dir / name, tmp_path)
 
-    assert tuple(same(store, statement) for statement in (HOST_OPS, KERNELS, CALLS, WAITS)) == counts
+    but = ("group_key",) if name == "public/dlrm_8r" else ()
+    assert tuple(same(store, statement, but) for statement in (HOST_OPS, KERNELS, CALLS, WAITS)) == counts
     there, back = (run["origin_ns"] for run in store.runs())
     assert there == back, "absolute times stay, too"
 

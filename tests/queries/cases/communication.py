@@ -83,19 +83,32 @@ def calls_counted_by_group(g: GraphBuilder) -> Case:
 
 @case
 def calls_of_one_rank_in_time(g: GraphBuilder) -> Case:
-    """Ascending by start; one without a time comes last; the other rank's do not come."""
+    """By rank and start; one without a time comes last; of a rank and kind only those asked for."""
     late = call(
         g, start_ns=50, duration_ns=5, group="0[0-1]", collective_seq_id=2, dtype="float", size_bytes=4
     )
     bare = call(g, "send", node_id=9)
     early = call(g, start_ns=10, duration_ns=5)
-    call(g, rank=1)
+    other = call(g, rank=1)
     rows = [
-        (early, None, "all_reduce", None, None, None, None, 10, 5),
-        (late, None, "all_reduce", "0[0-1]", 2, "float", 4, 50, 5),
-        (bare, 9, "send", None, None, None, None, None, None),
+        (0, early, None, "all_reduce", None, None, None, None, 10, 5),
+        (0, late, None, "all_reduce", "0[0-1]", 2, "float", 4, 50, 5),
+        (0, bare, 9, "send", None, None, None, None, None, None),
+        (1, other, None, "all_reduce", None, None, None, None, None, None),
     ]
-    return Case("communication/show_calls", g.build(), rows, {"rank": 0})
+    return Case("communication/show_calls", g.build(), rows)
+
+
+@case
+def calls_of_one_rank_and_kind(g: GraphBuilder) -> Case:
+    """The other kind's, the other rank's and the other group's do not come."""
+    wanted = call(g, "send", group="0[0-1]")
+    call(g, group="0[0-1]")
+    call(g, "send", group="1[0-1]")
+    call(g, "send", rank=1, group="0[0-1]")
+    rows = [(0, wanted, None, "send", "0[0-1]", None, None, None, None, None)]
+    parameters = {"rank": 0, "kind": "send", "group": "0[0-1]"}
+    return Case("communication/show_calls", g.build(), rows, parameters)
 
 
 @case

@@ -120,7 +120,7 @@ def who_comes_last(g: GraphBuilder) -> Case:
     member(g, first, 2, 40, 20, wait_ns=30)
     member(g, first, 1, 70, 30, wait_ns=0)
     second = collective(g, 2, last_rank=1, skew_ns=5)
-    member(g, second, 0, 200, 9, wait_ns=5)
+    member(g, second, 0, 200, None, wait_ns=5)
     collective(g, 3, last_rank=2, skew_ns=4)
     collective(g, 4)
     collective(g, 1, group="1[0-1]", last_rank=0, skew_ns=1)
@@ -130,17 +130,18 @@ def who_comes_last(g: GraphBuilder) -> Case:
 
 @case
 def the_longest_waits(g: GraphBuilder) -> Case:
-    """No more than asked, with whom they waited for; equal ones by key."""
+    """No more than asked, with whom they waited for; no longer than the call where its time is known."""
     one = collective(g, 1, last_rank=2)
     first = member(g, one, 0, 10, 100, wait_ns=70, size_bytes=8)
     other = member(g, one, 1, 12, 40, wait_ns=90)
     member(g, one, 2, 80, 30, wait_ns=0)
-    member(g, one, 3, 80, None, wait_ns=99)
+    dumped = member(g, one, 3, 80, None, wait_ns=99)
     rows = [
+        (3, 99, 2, ALL, "all_reduce #1", 80, None, None, dumped),
         (0, 70, 2, ALL, "all_reduce #1", 10, 100, 8, first),
         (1, 40, 2, ALL, "all_reduce #1", 12, 40, None, other),
     ]
-    return Case("communication/show_longest_waits", g.build(), rows, {"count": 2})
+    return Case("communication/show_longest_waits", g.build(), rows, {"count": 3})
 
 
 @case

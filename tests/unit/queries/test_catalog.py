@@ -9,7 +9,7 @@ import pytest
 
 from graphstore.errors import QueryError, UsageError
 from graphstore.queries import catalog, get
-from graphstore.queries.catalog import Field, Query, checks, files, folder, read_query
+from graphstore.queries.catalog import Field, Query, checks, files, folder, listed, read_query
 from graphstore.queries.findings import CODE_BY_RULE
 from graphstore.queries.page import page
 
@@ -128,6 +128,37 @@ def test_a_writing_statement_says_what_it_writes(tmp_path: Path) -> None:
     assert query.writes == ("Op", "CTRL")
 
 
+def test_what_only_our_code_asks_is_marked(tmp_path: Path) -> None:
+    """By who asks it, or because it writes; a person's list leaves it out."""
+    own = read(tmp_path, GOOD.replace("// param run", "// internal: export\n// param run"))
+
+    assert (own.used_by, own.is_internal) == ("export", True)
+    assert not read(tmp_path, GOOD).is_internal
+    assert get("health/write_findings").is_internal
+    assert not {query.name for query in listed()} & {"health/write_findings", "linking/show_kernel_columns"}
+    assert listed(internal=True) == list(catalog().values())
+    assert {query.topic for query in listed("memory")} == {"memory"}
+
+
+def test_columns_as_lists_in_one_row_are_no_question_of_a_person() -> None:
+    """Whole columns are for our own code: such a statement is marked."""
+    asked = [query for query in listed() if all(field.type.startswith("list") for field in query.columns)]
+
+    assert asked == []
+
+
+def test_a_person_has_at_least_forty_questions() -> None:
+    """Beside the checks, which are asked by `graphstore check`."""
+    assert sum(query.rule is None for query in listed()) >= 40
+
+
+def test_the_text_of_a_query_can_be_had_without_its_header(tmp_path: Path) -> None:
+    """From the first line that is no comment; later comments stay."""
+    body = read(tmp_path, GOOD).body.splitlines()
+
+    assert body[:2] == ["MATCH (n:Op) WHERE n.run = $run", "// not a header line: none"]
+
+
 def test_every_file_is_in_the_catalogue_by_its_place() -> None:
     """One query a file, named as the file lies."""
     names = [path.relative_to(folder()).with_suffix("").as_posix() for path in files()]
@@ -178,6 +209,17 @@ def test_files_of_one_rule_agree_on_its_severity() -> None:
         severities.setdefault(query.rule, set()).add(query.severity)
 
     assert {rule: found for rule, found in severities.items() if len(found) > 1} == {}
+
+
+def test_the_page_lists_the_questions_of_a_person_first() -> None:
+    """Each with a link to its entry; what is internal is described behind them, and not listed."""
+    text = page()
+    contents, entries = text.split("\n## health\n")
+    asked, internal = entries.split("\n## internal\n")
+
+    for query in catalog().values():
+        assert (f"]({'#' + query.name.replace('/', '')})" in contents) == (not query.is_internal)
+        assert f"\n### {query.name}\n" in (internal if query.is_internal else asked), query.name
 
 
 def test_the_page_is_made_of_the_headers() -> None:
