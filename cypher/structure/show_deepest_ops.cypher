@@ -9,6 +9,7 @@
 // column path: text, names from the top of the tree to the op
 MATCH (n:HostOp)
 WHERE n.run = $run AND n.depth IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
-WITH n ORDER BY n.depth DESC, n.uid LIMIT $count
-RETURN n.uid AS uid, n.rank AS rank, n.depth AS depth, n.name AS name, n.path AS path
-ORDER BY depth DESC, uid
+WITH n.uid AS wanted, n.depth AS deep ORDER BY deep DESC, wanted LIMIT $count
+MATCH (op:Op {uid: wanted})
+RETURN wanted AS uid, op.rank AS rank, op.depth AS depth, op.name AS name, op.path AS path
+ORDER BY depth DESC, wanted

@@ -9,8 +9,9 @@
 // column duration_ns: int, how long it lasts
 MATCH (n:HostOp)
 WHERE n.run = $run AND ($rank IS NULL OR n.rank = $rank)
-WITH n, COUNT { (n)-[:CTRL]->() } AS called
+WITH n.uid AS uid, n.rank AS rank, n.name AS name, COUNT { (n)-[:CTRL]->() } AS called,
+     n.duration_ns AS duration_ns
 WHERE called > 0
-RETURN n.uid AS uid, n.rank AS rank, n.name AS name, called, n.duration_ns AS duration_ns
+RETURN uid, rank, name, called, duration_ns
 ORDER BY called DESC, uid
 LIMIT $count

@@ -15,12 +15,13 @@
 // column launch_ns: int, start of its launch; null where no file has it
 MATCH (k:Kernel)
 WHERE k.run = $run AND k.idle_ns > 0 AND ($rank IS NULL OR k.rank = $rank)
-WITH k ORDER BY k.idle_ns DESC, k.uid LIMIT $count
-WITH k, head([(k)<-[:LAUNCHES]-(c:RuntimeCall) | c.start_ns]) AS launch_ns
+WITH k.uid AS wanted, k.idle_ns AS longest ORDER BY longest DESC, wanted LIMIT $count
+MATCH (k:Op {uid: wanted})
+WITH wanted, k, head([(k)<-[:LAUNCHES]-(c:RuntimeCall) | c.start_ns]) AS launch_ns
 RETURN k.rank AS rank, k.device AS device, k.stream AS stream, k.idle_ns AS idle_ns,
        k.start_ns - k.idle_ns AS start_ns,
        CASE WHEN launch_ns IS NULL THEN 'launch unknown'
             WHEN launch_ns > k.start_ns - k.idle_ns THEN 'host wait'
             WHEN k.idle_ns < $kernel_wait_below_ns THEN 'kernel wait' ELSE 'other' END AS reason,
        k.uid AS uid, k.name AS name, launch_ns
-ORDER BY idle_ns DESC, uid
+ORDER BY idle_ns DESC, wanted

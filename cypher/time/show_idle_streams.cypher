@@ -16,11 +16,12 @@
 // column unknown_ns: int, of it, no file has the launch of what ended it
 MATCH (k:Kernel)
 WHERE k.run = $run AND k.stream IS NOT NULL AND k.duration_ns IS NOT NULL AND ($rank IS NULL OR k.rank = $rank)
-WITH k, coalesce(k.idle_ns, 0) AS idle, head([(k)<-[:LAUNCHES]-(c:RuntimeCall) | c.start_ns]) AS launch_ns
-WITH k, idle, CASE WHEN launch_ns IS NULL THEN 'unknown' WHEN launch_ns > k.start_ns - idle THEN 'host'
-                   WHEN idle < $kernel_wait_below_ns THEN 'kernel' ELSE 'other' END AS reason
-WITH k.rank AS rank, k.device AS device, k.stream AS stream, count(*) AS device_ops,
-     max(k.start_ns + k.duration_ns) - min(k.start_ns) AS span_ns, sum(idle) AS idle_ns,
+WITH k.rank AS rank, k.device AS device, k.stream AS stream, k.start_ns AS begin, k.duration_ns AS lasts,
+     coalesce(k.idle_ns, 0) AS idle, head([(k)<-[:LAUNCHES]-(c:RuntimeCall) | c.start_ns]) AS launch_ns
+WITH rank, device, stream, begin, lasts, idle,
+     CASE WHEN launch_ns IS NULL THEN 'unknown' WHEN launch_ns > begin - idle THEN 'host'
+          WHEN idle < $kernel_wait_below_ns THEN 'kernel' ELSE 'other' END AS reason
+WITH rank, device, stream, count(*) AS device_ops, max(begin + lasts) - min(begin) AS span_ns, sum(idle) AS idle_ns,
      sum(CASE WHEN reason = 'host' THEN idle ELSE 0 END) AS host_wait_ns,
      sum(CASE WHEN reason = 'kernel' THEN idle ELSE 0 END) AS kernel_wait_ns,
      sum(CASE WHEN reason = 'other' THEN idle ELSE 0 END) AS other_ns,

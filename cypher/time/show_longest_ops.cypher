@@ -11,7 +11,8 @@
 // column self_ns: int, of this its own
 MATCH (n:HostOp)
 WHERE n.run = $run AND n.duration_ns IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
-WITH n ORDER BY n.duration_ns DESC, n.uid LIMIT $count
-RETURN n.uid AS uid, n.rank AS rank, n.name AS name, n.step AS step, n.start_ns AS start_ns,
-       n.duration_ns AS duration_ns, n.self_ns AS self_ns
-ORDER BY duration_ns DESC, uid
+WITH n.uid AS wanted, n.duration_ns AS lasts ORDER BY lasts DESC, wanted LIMIT $count
+MATCH (op:Op {uid: wanted})
+RETURN wanted AS uid, op.rank AS rank, op.name AS name, op.step AS step, op.start_ns AS start_ns,
+       op.duration_ns AS duration_ns, op.self_ns AS self_ns
+ORDER BY duration_ns DESC, wanted

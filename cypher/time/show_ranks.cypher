@@ -12,10 +12,11 @@
 // column wait_ns: int, their time until the last member had come
 MATCH (n:HostOp|CollectiveCall)
 WHERE n.run = $run
-WITH n, CASE WHEN n.kind = 'HostOp' THEN 1 ELSE 0 END AS host
-WITH n.rank AS rank, sum(host) AS host_ops, min(CASE WHEN host = 1 THEN n.start_ns END) AS start_ns,
-     max(CASE WHEN host = 1 THEN n.start_ns + n.duration_ns END) AS end_ns, sum(n.self_ns) AS self_ns,
-     sum(1 - host) AS calls, sum(n.exposed_ns) AS exposed_ns, sum(n.wait_ns) AS wait_ns
+WITH n.rank AS rank, sum(CASE WHEN n.kind = 'HostOp' THEN 1 ELSE 0 END) AS host_ops,
+     min(CASE WHEN n.kind = 'HostOp' THEN n.start_ns END) AS start_ns,
+     max(CASE WHEN n.kind = 'HostOp' THEN n.start_ns + n.duration_ns END) AS end_ns, sum(n.self_ns) AS self_ns,
+     sum(CASE WHEN n.kind = 'HostOp' THEN 0 ELSE 1 END) AS calls, sum(n.exposed_ns) AS exposed_ns,
+     sum(n.wait_ns) AS wait_ns
 MATCH (r:Rank)
 WHERE r.run = $run AND r.rank = rank
 RETURN rank, host_ops, start_ns, end_ns, self_ns, r.device_busy_ns AS device_busy_ns,

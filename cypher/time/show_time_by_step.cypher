@@ -10,7 +10,8 @@
 // column device_ns: int, their time, on all streams
 MATCH (n:HostOp)
 WHERE n.run = $run AND n.step IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
-WITH n, [(n)-[:CTRL]->(:RuntimeCall)-[:LAUNCHES]->(k:Kernel) | coalesce(k.duration_ns, 0)] AS lasts
-RETURN n.rank AS rank, n.step AS step, count(*) AS ops, sum(n.self_ns) AS self_ns, count(n.comm_kind) AS calls,
+WITH n.rank AS rank, n.step AS step, n.self_ns AS own, n.comm_kind AS comm_kind,
+     [(n)-[:CTRL]->(:RuntimeCall)-[:LAUNCHES]->(k:Kernel) | coalesce(k.duration_ns, 0)] AS lasts
+RETURN rank, step, count(*) AS ops, sum(own) AS self_ns, count(comm_kind) AS calls,
        sum(size(lasts)) AS device_ops, sum(reduce(total = 0, one IN lasts | total + one)) AS device_ns
 ORDER BY rank, step

@@ -11,8 +11,8 @@
 // column last_ns: int, end of the last
 MATCH (n:HostOp)
 WHERE n.run = $run AND n.start_ns IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
-WITH n, CASE WHEN n.category = 'user_annotation' THEN 1 ELSE 0 END AS annotates
 RETURN n.rank AS rank, n.process AS process, n.thread AS thread, count(*) AS ops,
-       sum((1 - annotates) * n.self_ns) AS self_ns, sum(annotates * n.self_ns) AS annotated_ns,
+       sum(CASE WHEN n.category = 'user_annotation' THEN 0 ELSE n.self_ns END) AS self_ns,
+       sum(CASE WHEN n.category = 'user_annotation' THEN n.self_ns ELSE 0 END) AS annotated_ns,
        min(n.start_ns) AS first_ns, max(n.start_ns + n.duration_ns) AS last_ns
 ORDER BY rank, process, thread

@@ -5,22 +5,12 @@ Each set is imported once per engine; expected.json lies beside the traces and s
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphstore import readers
-from graphstore.api.importing import ImportOptions, import_files
-from graphstore.queries import check, run_query
-from graphstore.queries.findings import Finding
-from graphstore.settings import Settings
-from graphstore.store import Store, open_store
-from tests.engines import Server, alone
+from tests.integration.archives import Archive
 
 pytestmark = pytest.mark.data
 
@@ -74,78 +64,6 @@ SETS = (
 )
 BIG = pytest.param("torch213_big", marks=pytest.mark.slow)
 EVERY = (*SETS, BIG)
-
-
-@dataclass
-class Archive:
-    """A store, and the runs that were imported into it already."""
-
-    store: Store
-    settings: Settings
-    data: Path
-    runs: dict[tuple[str, ...], str] = field(default_factory=dict)
-    checked: dict[str, list[Finding]] = field(default_factory=dict)
-
-    def run_of(self, *names: str) -> str:
-        """Return the run of a set (a folder), or of single files; import it the first time."""
-        if names not in self.runs:
-            found = readers.find_files([str(self.data / name) for name in names], recursive=False)
-            options = ImportOptions(run=f"set-{len(self.runs)}")
-            result = import_files(self.store, found, options, self.settings)
-            self.runs[names] = result.run
-        return self.runs[names]
-
-    def rows(self, names: str | tuple[str, ...], query: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a query on a set."""
-        run = self.run_of(*([names] if isinstance(names, str) else names))
-        return run_query(self.store, run, query, **parameters).to_dicts()
-
-    def findings(self, *names: str) -> list[Finding]:
-        """Return the findings on a set; it is checked the first time."""
-        run = self.run_of(*names)
-        if run not in self.checked:
-            self.checked[run] = check(self.store, run)
-        return self.checked[run]
-
-    def messages(self, rule: str, *names: str) -> list[str]:
-        """Return what the findings of one rule say."""
-        return [finding.message for finding in self.findings(*names) if finding.rule == rule]
-
-    def expected(self, name: str) -> dict[str, Any]:
-        """Return the facts counted of a set."""
-        facts: dict[str, Any] = json.loads((self.data / name / "expected.json").read_text())
-        return facts
-
-    def files(self, name: str, *kinds: str) -> dict[int, dict[str, Any]]:
-        """Return the facts of the files of a kind, by rank."""
-        ranks = {row["name"]: row["rank"] for row in self.rows(name, "archive/show_files")}
-        facts = self.expected(name)["files"]
-        return {ranks[Path(file).name]: fact for file, fact in facts.items() if fact["kind"] in kinds}
-
-
-@pytest.fixture(scope="module")
-def kglite_archive(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Iterator[Archive]:
-    """Return an embedded archive for all sets."""
-    settings = Settings(store=str(tmp_path_factory.mktemp("sets")))
-    store = open_store(settings)
-    yield Archive(store, settings, data_dir)
-    store.close()
-
-
-@pytest.fixture(scope="module")
-def neo4j_archive(neo4j_server: Server, data_dir: Path) -> Iterator[Archive]:
-    """Return a Neo4j archive for all sets; the server is this module's until it is done."""
-    with alone(neo4j_server):
-        store = open_store(neo4j_server.settings())
-        yield Archive(store, neo4j_server.settings(), data_dir)
-        store.close()
-
-
-@pytest.fixture(params=["kglite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def archive(request: pytest.FixtureRequest) -> Archive:
-    """Return the archive of each engine."""
-    found: Archive = request.getfixturevalue(f"{request.param}_archive")
-    return found
 
 
 # --- every set --------------------------------------------------------------------------------------------
