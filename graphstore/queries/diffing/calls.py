@@ -26,7 +26,9 @@ from graphstore.queries.diffing.trees import Tree
 class CallSide:
     """The calls of one run of a rank, by row of its frame.
 
-    `op`: row of the host op that is the call, -1 for none; `path`: that op's and the device op's, else the group.
+    `op`: row of the host op that is the call, -1 for none; `path`: that op's and the device op's, else the group;
+    `wait`: -1 where it is not known, or longer than the call, which may end before the last member comes (the
+    root of a broadcast) or has a clock of its own.
     """
 
     frame: pl.DataFrame
@@ -38,8 +40,9 @@ class CallSide:
 
     @property
     def transfer(self) -> Ints:
-        """Return the time of each call without its wait, never below 0."""
-        return np.maximum(self.duration - self.wait, 0)
+        """Return the time of each call without its wait."""
+        transfer: Ints = self.duration - np.maximum(self.wait, 0)
+        return transfer
 
     @property
     def end(self) -> Ints:
@@ -68,13 +71,14 @@ def call_side(columns: RankColumns, tree: Tree, texts: list[str]) -> CallSide:
             op.tolist(), known["group"].to_list(), known["kernel"].to_list(), strict=True
         )
     ]
+    duration, wait = np.maximum(calls["duration_ns"].to_numpy(), 0), calls["wait_ns"].to_numpy()
     return CallSide(
         frame=calls,
         op=op,
         path=path,
         step=np.where(op >= 0, tree.step[op], NONE) if op.size else op,
-        duration=np.maximum(calls["duration_ns"].to_numpy(), 0),
-        wait=np.maximum(calls["wait_ns"].to_numpy(), 0),
+        duration=duration,
+        wait=np.where((wait != NONE) & (wait <= duration), wait, NONE),
     )
 
 
@@ -85,7 +89,11 @@ def call_records(rank: int, a: CallSide, b: CallSide, matched: Matched) -> pl.Da
     )
     at_a, at_b = matched.a[timed], matched.b[timed]
     longer = b.duration[at_b] - a.duration[at_a]
-    transfer = b.transfer[at_b] - a.transfer[at_a]
+    split = (a.wait[at_a] != NONE) & (b.wait[at_b] != NONE)
+    own_a, own_b = (
+        np.where(split, side.transfer[rows], side.duration[rows]) for side, rows in ((a, at_a), (b, at_b))
+    )
+    transfer = own_b - own_a
     agreed = np.where(longer * np.sign(transfer) > 0, np.minimum(np.abs(longer), np.abs(transfer)), 0)
     place_a, place_b = places(a)[at_a], places(b)[at_b]
     return records(
@@ -99,8 +107,8 @@ def call_records(rank: int, a: CallSide, b: CallSide, matched: Matched) -> pl.Da
         step_b=b.step[at_b],
         total_a_ns=a.duration[at_a],
         total_b_ns=b.duration[at_b],
-        own_a_ns=a.transfer[at_a],
-        own_b_ns=b.transfer[at_b],
+        own_a_ns=own_a,
+        own_b_ns=own_b,
         unexplained_ns=agreed * np.sign(transfer),
         uid_a=a.frame["uid"][at_a],
         uid_b=b.frame["uid"][at_b],
@@ -124,9 +132,8 @@ class WaitChanges:
 
 def wait_changes(a: CallSide, b: CallSide, matched: Matched) -> WaitChanges:
     """Return the calls whose waits differ; their ends are when whoever waited for them went on."""
-    change = np.minimum(b.wait[matched.b], b.duration[matched.b]) - np.minimum(
-        a.wait[matched.a], a.duration[matched.a]
-    )
+    wait_a, wait_b = a.wait[matched.a], b.wait[matched.b]
+    change = np.where((wait_a != NONE) & (wait_b != NONE), wait_b - wait_a, 0)
     rows = np.flatnonzero(change)
     return WaitChanges(change[rows], a.end[matched.a[rows]], b.end[matched.b[rows]])
 

@@ -57,7 +57,10 @@ _SUMS = ("total_a_ns", "total_b_ns", "own_a_ns", "own_b_ns", "unexplained_ns")
 
 def find_changes(measures: pl.DataFrame, structure: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the changes, and for each rank and kind the differences not told: within noise, or explained."""
-    told = _judged(_sites(measures), resolution(measures))
+    clock = resolution(measures)
+    if clock.calm:  # the calls that are equal have nothing to say of those that are not
+        measures = measures.filter(pl.col("own_a_ns") != pl.col("own_b_ns"))
+    told = _judged(_sites(measures), clock)
     changed = pl.col("unexplained_ns") != 0
     untold = (
         told.filter((pl.col("own_a_ns") != pl.col("own_b_ns")) & ~pl.col("told"))
@@ -74,18 +77,21 @@ def find_changes(measures: pl.DataFrame, structure: pl.DataFrame) -> tuple[pl.Da
 
 
 def _sites(measures: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each site: sums over its calls, and mean and spread of the logarithms over its steps."""
-    adjusted = (pl.col("own_a_ns") + pl.col("unexplained_ns")).clip(lower_bound=0)
-    log_a = (pl.col("own_a_ns").clip(lower_bound=0) + SMALLEST_NS).log()
-    log_b = (adjusted + SMALLEST_NS).log()
+    """Return a row for each site: sums over its calls, and mean and spread of the logarithms over its steps.
+
+    Means are of the times as they would be if only what is unexplained differed, half of it off on either side.
+    """
+    half = pl.col("unexplained_ns") / 2
+    middle = pl.max_horizontal((pl.col("own_a_ns") + pl.col("own_b_ns")) / 2, half.abs())
+    log_a, log_b = ((time + SMALLEST_NS).log() for time in (middle - half, middle + half))
     stepped = (pl.col("step_a") != NONE) & (pl.col("step_b") != NONE)
     return (
         measures.group_by(_SITE, maintain_order=True)
         .agg(
             pl.len().alias("count"),
             pl.col(_SUMS).sum(),
-            pl.col("own_a_ns").clip(lower_bound=0).mean().alias("mean_a"),
-            adjusted.mean().alias("mean_b"),
+            (middle - half).mean().alias("mean_a"),
+            (middle + half).mean().alias("mean_b"),
             log_a.mean().alias("log_a"),
             log_b.mean().alias("log_b"),
             log_a.std().fill_null(0.0).alias("spread_a"),
@@ -97,10 +103,10 @@ def _sites(measures: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _judged(sites: pl.DataFrame, told: Resolution) -> pl.DataFrame:
+def _judged(sites: pl.DataFrame, clock: Resolution) -> pl.DataFrame:
     """Return the sites with noise_ns, p_value and whether they are told."""
     noise = pl.Series("noise", np.ones(sites.height))
-    if not told.calm:
+    if not clock.calm:
         parts = [sites["what"].to_numpy() == what for what in sites["what"].unique().to_list()]
         values = np.ones(sites.height)
         for part in parts:
@@ -109,23 +115,23 @@ def _judged(sites: pl.DataFrame, told: Resolution) -> pl.DataFrame:
     ratio = (pl.col("mean_b") + SMALLEST_NS).log() - (pl.col("mean_a") + SMALLEST_NS).log()
     larger = pl.max_horizontal("mean_a", "mean_b") + SMALLEST_NS
     by_spread = larger * (1 - 1 / pl.col("noise"))
-    floor = by_spread if told.calm else pl.max_horizontal(by_spread, pl.lit(float(told.tick_ns)))
+    floor = by_spread if clock.calm else pl.max_horizontal(by_spread, pl.lit(float(clock.tick_ns)))
     per_call = (pl.col("mean_b") - pl.col("mean_a")).abs()
-    return sites.with_columns(noise, _probabilities(sites, told)).with_columns(
+    return sites.with_columns(noise, _probabilities(sites, clock)).with_columns(
         (floor * pl.col("count")).round().cast(pl.Int64).alias("noise_ns"),
         (
             (pl.col("unexplained_ns") != 0)
             & (ratio.abs() > pl.col("noise").log())
-            & (per_call > (0.0 if told.calm else told.tick_ns))
+            & (per_call > (0.0 if clock.calm else clock.tick_ns))
         ).alias("told"),
     )
 
 
-def _probabilities(sites: pl.DataFrame, told: Resolution) -> pl.Series:
+def _probabilities(sites: pl.DataFrame, clock: Resolution) -> pl.Series:
     """Return the probability of each site; spreads are at least what the ticks of the clock make."""
     steps = sites["steps"].to_numpy().astype(np.float64)
     logs = [sites[name].to_numpy() for name in ("log_a", "log_b")]
-    ticks = [told.tick_ns / np.exp(log) / np.sqrt(12) for log in logs]
+    ticks = [clock.tick_ns / np.exp(log) / np.sqrt(12) for log in logs]
     spreads = [
         np.hypot(sites[name].to_numpy(), tick)
         for name, tick in zip(("spread_a", "spread_b"), ticks, strict=True)

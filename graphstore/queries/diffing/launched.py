@@ -73,14 +73,15 @@ def match_calls(
 ) -> Matched:
     """Return which communication call is which.
 
-    `groups`: what each run's group keys stand for; `ops`: row of the host op that each call is. A call goes with
-    its op where both runs know the ops of their calls, else it is one of a row of calls of its group.
+    `groups`: what each run's group keys stand for; `ops`: row of the host op that each call is. Where traces of
+    both runs show calls, a call goes with its op, and those that only a dump shows are left out;
+    else it is one of a row of calls of its group.
     """
     frames = sides[0].calls, sides[1].calls
-    both = all((of >= 0).any() for of in ops)
+    tied = calls_are_tied(ops)
     keys = [
         [
-            (known.get(group, group), _call_key(side, op, pair) if both else None)
+            _call_key(side, op, pair) if tied else known.get(group, group)
             for group, op, pair in zip(frame["group"].to_list(), own.tolist(), pairs.tolist(), strict=True)
         ]
         for side, (frame, known, own, pairs) in enumerate(
@@ -92,13 +93,25 @@ def match_calls(
         for frame in frames
     ]
     sizes = frames[0]["size_bytes"], frames[1]["size_bytes"]
-    return _match(frames, keys, words, sizes)
+    found = _match(frames, keys, words, sizes)
+    if not tied:
+        return found
+    return Matched(
+        found.a,
+        found.b,
+        *(rows[own[rows] >= 0] for rows, own in zip((found.only_a, found.only_b), ops, strict=True)),
+    )
+
+
+def calls_are_tied(ops: tuple[Ints, Ints]) -> bool:
+    """Return whether both runs know host ops of their calls."""
+    return all(bool((of >= 0).any()) for of in ops)
 
 
 def _call_key(side: int, op: int, pair: int) -> Key:
     """Return with which op a call goes: a pair, an op that only one run has, or none."""
     if op == ABSENT:
-        return None
+        return side, ABSENT
     return pair if pair != ABSENT else (side, op)
 
 

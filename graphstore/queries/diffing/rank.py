@@ -18,7 +18,7 @@ from graphstore.queries.diffing.align import Alignment, align_trees
 from graphstore.queries.diffing.calls import CallSide, call_records, call_side, seen_ops, wait_changes
 from graphstore.queries.diffing.columns import NONE, RankColumns
 from graphstore.queries.diffing.gaps import gap_records, look_through
-from graphstore.queries.diffing.launched import GroupOf, Matched, match_calls, match_kernels
+from graphstore.queries.diffing.launched import GroupOf, Matched, calls_are_tied, match_calls, match_kernels
 from graphstore.queries.diffing.records import COLLECTIVE, KERNEL, OP, RANK
 from graphstore.queries.diffing.structure import (
     KernelSide,
@@ -82,6 +82,7 @@ def compare_rank(sides: tuple[RankColumns, RankColumns], groups: tuple[GroupOf, 
     calls = call_side(sides[0], trees[0], texts), call_side(sides[1], trees[1], texts)
     kernels = kernel_side(sides[0].kernels, trees[0], texts), kernel_side(sides[1].kernels, trees[1], texts)
     notes, blind = _unlike(rank, sides)
+    notes += _untied(rank, calls)
     same_kernels = match_kernels(sides, trees, alignment)
     same_calls = match_calls(sides, groups, (calls[0].op, calls[1].op), alignment)
     waits = wait_changes(*calls, same_calls)
@@ -161,6 +162,14 @@ def _unlike(rank: int, sides: tuple[RankColumns, RankColumns]) -> tuple[list[str
     return notes, timed[0] != timed[1]
 
 
+def _untied(rank: int, calls: tuple[CallSide, CallSide]) -> list[str]:
+    """Return what to say of calls that only a dump shows, where traces show others."""
+    only = [int((side.op < 0).sum()) for side in calls]
+    if not calls_are_tied((calls[0].op, calls[1].op)) or only[0] == only[1]:
+        return []
+    return [f"rank {rank}: calls that no trace shows are not compared: {only[0]} in A, {only[1]} in B"]
+
+
 def _totals(
     rank: int,
     trees: tuple[Tree, Tree],
@@ -183,7 +192,7 @@ def _totals(
             [side.frame.height for side in calls],
             [int(side.duration.sum()) for side in calls],
             [int(side.transfer.sum()) for side in calls],
-            [int(np.minimum(side.wait, side.duration).sum()) for side in calls],
+            [int(np.maximum(side.wait, 0).sum()) for side in calls],
         ),
         _row(rank, RANK, [gaps.height, gaps.height], spare, spare),
     ]

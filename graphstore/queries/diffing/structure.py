@@ -95,13 +95,17 @@ def _hanging(tree: Tree, owner: Ints) -> Ints:
 def alone_ops(
     rank: int, tree: Tree, partner: Ints, beneath: Below, texts: list[str], side: str
 ) -> pl.DataFrame:
-    """Return the subtrees that one run has alone, `side` a or b: removed or added."""
+    """Return the subtrees that one run has alone, `side` a or b: removed or added.
+
+    Where ops that both runs have hang below (an op put around them), only the time of the others counts.
+    """
     rows = tops_of(tree, partner)
     place = occurrence(tree.step, tree.path)
     alone = np.append(0, np.cumsum(partner == ABSENT))
-    known = tree.timed[rows]
-    total, own = np.where(known, tree.duration[rows], 0), np.where(known, np.maximum(tree.own[rows], 0), 0)
-    total = np.where(alone[rows + tree.size[rows]] - alone[rows] < tree.size[rows], own, total)
+    own = np.maximum(tree.own, 0)
+    whole = alone[rows + tree.size[rows]] - alone[rows] == tree.size[rows]
+    spent = np.append(0, np.cumsum(np.where(partner == ABSENT, own, 0)))
+    total = np.where(whole, np.maximum(tree.duration[rows], 0), spent[rows + tree.size[rows]] - spent[rows])
     return _frame(
         OP,
         REMOVED if side == "a" else ADDED,
@@ -112,7 +116,7 @@ def alone_ops(
         ops_below=alone[rows + tree.size[rows]] - alone[rows] - 1,
         kernels_below=beneath.kernels[rows],
         calls_below=beneath.calls[rows],
-        **{f"total_{side}_ns": total, f"own_{side}_ns": own, f"uid_{side}": tree.uid[rows]},
+        **{f"total_{side}_ns": total, f"own_{side}_ns": own[rows], f"uid_{side}": tree.uid[rows]},
     )
 
 

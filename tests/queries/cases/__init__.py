@@ -16,7 +16,7 @@ from tests.queries.graphs import GraphBuilder
 
 TOPICS = (
     *("structure", "dependencies", "linking", "health", "communication", "matching", "matching_times"),
-    *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
+    *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs", "diffing"),
 )
 
 
