@@ -1,7 +1,7 @@
 """How a comparison of two runs reads: one line that sums it up, changes grouped by path, what was compared.
 
-In:  a DiffResult. Out: texts and rows of a table. Decided here: units, what is one line (the same change on several
-ranks, and at several places of one path), and how long a path may be.
+In:  a DiffResult. Out: texts and rows of a table. Decided here: units, what is one line (the same change on
+     several ranks, and at several places of one path), and how long a path may be.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from graphstore.model.ids import rank_ranges
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphstore.api import DiffResult
 
 PATH_WIDTH = 60
@@ -53,11 +51,18 @@ def verdict(result: DiffResult) -> Iterator[str]:
         return
     counts = changes.group_by("change", "what", maintain_order=True).len().sort("change", "what").iter_rows()
     told = [f"{count:,} {NOUNS[what]}{'' if count == 1 else 's'} {change}" for change, what, count in counts]
-    yield ", ".join(told)
+    tested = changes.drop_nulls("significant")
+    chance = tested.height - tested["significant"].sum()
+    yield ", ".join(told) + (
+        f"; {chance:,} of these may be chance, as the steps differ as much" if chance else ""
+    )
 
 
 def change_rows(result: DiffResult) -> list[dict[str, Any]]:
-    """Return the changes as lines of a table, those of one path together, the largest effect first."""
+    """Return the changes as lines of a table, those of one path together, the largest effect first.
+
+    What the steps say may be chance comes after all that.
+    """
     import polars as pl
 
     changes = result.changes
@@ -71,9 +76,9 @@ def change_rows(result: DiffResult) -> list[dict[str, Any]]:
             pl.col("rank").unique().sort().alias("ranks"),
             pl.col("count_a", "count_b", "self_a_ns", "self_b_ns", "delta_ns").sum(),
             pl.col("ops_below", "kernels_below", "calls_below").sum(),
-            pl.col("significant").any(),
+            pl.col("significant").max(),
         )
-        .sort(pl.col("delta_ns").abs().neg(), *kept, nulls_last=True)
+        .sort(~pl.col("significant").fill_null(True), pl.col("delta_ns").abs().neg(), *kept, nulls_last=True)
     )
     return [_line(row, tested) for row in grouped.iter_rows(named=True)]
 
@@ -160,8 +165,8 @@ def remarks(result: DiffResult) -> Iterator[str]:
     steps = result.figures.select("steps_a", "steps_b").min().row(0)
     if result.changes.height and min(steps) < 3:
         yield (
-            f"note: {steps[0]} steps in {result.a}, {steps[1]} in {result.b}: too few to tell over steps what "
-            "holds (it takes 3 each); changes are told by the noise of the two runs alone"
+            f"note: {steps[0]} steps in {result.a}, {steps[1]} in {result.b}: too few to tell over steps "
+            "what holds (it takes 3 each); changes are told by the noise of the two runs alone"
         )
 
 

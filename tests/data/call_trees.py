@@ -28,7 +28,7 @@ _CALLS = {
 
 @dataclass(frozen=True)
 class Call:
-    """An op: time of its own before each child and after the last, the gap before it, device ops it launches."""
+    """An op: its own time before each child and after the last, the gap before it, device ops it launches."""
 
     name: str
     own: tuple[int, ...]
@@ -89,7 +89,14 @@ def _lay(laid: _Laid, call: Call, start: int, caller: int, number: int, first_ui
     """Lay out an op and what it calls; return when it ends."""
     uid = first_uid + 10 * len(laid.host)
     name = f"{STEP}#{number + 100}" if call.name.startswith(STEP) else call.name
-    row = {"uid": uid, "name": name, "start_ns": start, "duration_ns": 0, "process": 1, "thread": THREAD}
+    row: dict[str, Any] = {
+        "uid": uid,
+        "name": name,
+        "start_ns": start,
+        "duration_ns": 0,
+        "process": 1,
+        "thread": THREAD,
+    }
     row |= {"tid": 1, "node_id": len(laid.host), "external_id": -1, "category": call.category}
     row |= {"self_ns": sum(call.own), "step": number, "encloser": caller, "caller": caller}
     laid.host.append(row)
@@ -98,7 +105,12 @@ def _lay(laid: _Laid, call: Call, start: int, caller: int, number: int, first_ui
         row["self_ns"] += child.gap
         time = _lay(laid, child, time + own + child.gap, uid, number, first_uid)
     for name, duration in call.kernels:
-        one = {"uid": 1_000_000 + first_uid + len(laid.kernels), "name": name, "start_ns": time, "stream": 7}
+        one: dict[str, Any] = {
+            "uid": 1_000_000 + first_uid + len(laid.kernels),
+            "name": name,
+            "start_ns": time,
+            "stream": 7,
+        }
         laid.kernels.append(one | {"duration_ns": duration, "size_bytes": -1, "launcher": uid})
     row["duration_ns"] = time + call.own[-1] - start
     return time + call.own[-1]

@@ -1,6 +1,7 @@
 """Real traces rewritten: one thing in them is made different, everything else stays to the byte.
 
-In:  a folder with et_rankN and kineto_rankN files (or dlrm_8r's names). Out: another folder with the same names.
+In:  a folder with et_rankN and kineto_rankN files (or dlrm_8r's names). Out: another folder with the
+     same names.
 A test that plants a change this way knows exactly what two runs differ by.
 """
 
@@ -116,7 +117,7 @@ class Traces:
         return next((int(a["value"]) for a in node["attrs"] if a["name"] == "rf_id"), 0)
 
     def delay(self, rank: int, at: float, by: float) -> None:
-        """Let everything of a rank from `at` on happen `by` µs later; what is open then ends as much later."""
+        """Let all of a rank from `at` on happen `by` µs later; what is open then ends as much later."""
         for event in self.kineto(rank)["traceEvents"]:
             if "ts" not in event or event.get("ph") == "M":
                 continue

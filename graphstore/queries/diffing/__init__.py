@@ -1,4 +1,4 @@
-"""Two runs of one program compared op by op: what was added, removed, moved, became slower or faster, and where."""
+"""Two runs of one program compared op by op: what was added, removed, moved, slower or faster, and where."""
 
 from graphstore.queries.diffing.diff import DiffResult, diff
 

@@ -4,8 +4,8 @@ In:  two `Tree`s of one rank. Out: an `Alignment`: for each row its partner, and
 Decided here: ops are the same when their names are and their callers are the same ops; among the ops of one
 caller the order decides (an alignment with the most equal names, so that one op more in the middle is one op
 more, not a change of all that follow). Where the order leaves a choice (one of five equal names is new), the
-choice is the one with the most equal subtrees, then with the most similar times. What is then left over on both
-sides with an equal subtree was moved. Exchanging the runs exchanges the answer, nothing else.
+choice is the one with the most equal subtrees, then with the most similar times. What is then left over on
+both sides with an equal subtree was moved. Exchanging the runs exchanges the answer, nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class Alignment:
-    """`partner_a[row of a]` = row of b, -1 where it has none, and the reverse; `moved_a` of the pairs moved."""
+    """`partner_a[row of a]` = row of b, -1 for none; `partner_b` the reverse; `moved_a`: whether it moved."""
 
     partner_a: Ints
     partner_b: Ints
@@ -133,7 +133,7 @@ def align_trees(a: Tree, b: Tree) -> Alignment:
         np.full(b.uid.size, ABSENT, dtype=np.int64),
         np.zeros(a.uid.size, dtype=np.bool_),
     )
-    stack = [_outermost(a, b, role) for role in sorted({*a.role, *b.role})]
+    stack = [_outermost(a, b, role) for role in sorted({*a.role.unique(), *b.role.unique()})]
     while stack:
         rows_a, rows_b = stack.pop()
         at_a, at_b = align_sequences(_items(a, rows_a), _items(b, rows_b))
@@ -149,13 +149,7 @@ def align_trees(a: Tree, b: Tree) -> Alignment:
 
 def _outermost(a: Tree, b: Tree, role: str) -> tuple[Ints, Ints]:
     """Return the outermost ops of the threads of one role, in both runs."""
-    first, second = (
-        np.array(
-            [row for row in np.flatnonzero(tree.parent < 0).tolist() if tree.role[row] == role],
-            dtype=np.int64,
-        )
-        for tree in (a, b)
-    )
+    first, second = (np.flatnonzero((tree.parent < 0) & (tree.role == role).to_numpy()) for tree in (a, b))
     return first, second
 
 

@@ -1,10 +1,10 @@
 """Communication calls of a rank: what is compared of them, and what their waits explain elsewhere.
 
 In:  the calls of one rank in two runs, matched. Out: records, and the waits that changed.
-Decided here: a call's own time is its transfer: its duration less its wait for the last member. A wait is always
-the effect of something else, so it is told as a figure and explains what waited with it, but is no change of its
-own. Starts of several ranks are compared for waits, so a transfer counts as changed only as far as the duration
-measured on this rank's clock alone changed in the same direction.
+Decided here: a call's own time is its transfer: its duration less its wait for the last member. A wait is
+always the effect of something else, so it is told as a figure and explains what waited with it, but is no
+change of its own. Starts of several ranks are compared for waits, so a transfer counts as changed only as far
+as the duration measured on this rank's clock alone changed in the same direction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from graphstore.queries.diffing.trees import Tree
 class CallSide:
     """The calls of one run of a rank, by row of its frame.
 
-    `op`: row of the host op that is the call, -1 for none; `path`: that op's and the device op's, else the group;
+    `op`: row of the host op that is the call, -1 for none; `path`: of it and the device op, else the group;
     `wait`: -1 where it is not known, or longer than the call, which may end before the last member comes (the
     root of a broadcast) or has a clock of its own.
     """

@@ -1,10 +1,10 @@
 """Which differences are told, and which are only counted: records and structure → rows of changes.
 
-In:  records of all ranks, rows of STRUCTURE. Out: the changes, largest effect first, and how many differences lie
-within the noise or are explained by another change. Decided here: a *site* is one place of the program on one
-rank, the same in every step; its times in the steps are its samples. A change of time is told when what is
-unexplained of it is above the noise floor of its kind (significance.py); whether it holds over the steps is told
-beside it, and hides nothing.
+In:  records of all ranks, rows of STRUCTURE. Out: the changes, largest effect first, and how many differences
+     lie within the noise or are explained by another change. Decided here: a *site* is one place of the
+     program on one rank, the same in every step; its times in the steps are its samples. A change of time is
+     told when what is unexplained of it is above the noise floor of its kind (significance.py); whether it
+     holds over the steps is told beside it, and hides nothing.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def find_changes(measures: pl.DataFrame, structure: pl.DataFrame) -> tuple[pl.Da
 
 
 def _sites(measures: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each site: sums over its calls, and mean and spread of the logarithms over its steps.
+    """Return a row for each site: sums over its calls, mean and spread of logarithms over its steps.
 
-    Means are of the times as they would be if only what is unexplained differed, half of it off on either side.
+    Means are of the times as if only what is unexplained differed, half of it off on either side.
     """
     half = pl.col("unexplained_ns") / 2
     middle = pl.max_horizontal((pl.col("own_a_ns") + pl.col("own_b_ns")) / 2, half.abs())
@@ -99,7 +99,7 @@ def _sites(measures: pl.DataFrame) -> pl.DataFrame:
             stepped.sum().alias("steps"),
             pl.col("uid_a", "uid_b").first(),
         )
-        .sort(_SITE)
+        .sort("what", "rank", "path", "name", pl.col("place_a") + pl.col("place_b"), "uid_a")
     )
 
 

@@ -1,8 +1,8 @@
 """What of a rank is compared, as columns: host ops with callers, device ops with launchers, calls.
 
 In:  a store, a run, the keys of a rank. Out: `RankColumns`, frames in which -1 and '' stand for null.
-Decided here: the order in which ops stand. It is that of start; ops that start together, or have no time, stand
-in the order of entry (the ids of the execution trace, else Kineto's External ids).
+Decided here: the order in which ops stand. It is that of start; ops that start together, or have no time,
+stand in the order of entry (the ids of the execution trace, else Kineto's External ids).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Two runs compared, all ranks that both have: `diff(store, a, b)`.
 
 In:  a store and two runs in it. Out: a `DiffResult`.
-Decided here: the figure that says how much slower B is: per rank the median time of its steps, without steps from its
-first start to its last end; the rank that lost the most speaks for the run, as the slowest rank sets the pace.
-And when ranks start later than they did: clocks of different runs have nothing in common, so only starts of
-ranks against each other are compared, and of the shift as recorded and with clock offsets taken off, the smaller
-one counts, and none where they disagree.
+Decided here: the figure that says how much slower B is: per rank the median time of its steps, without steps
+from its first start to its last end; the rank that lost the most speaks for the run, as the slowest rank sets
+the pace. And when ranks start later than they did: clocks of different runs have nothing in common, so only
+starts of ranks against each other are compared, and of the shift as recorded and with clock offsets taken
+off, the smaller one counts, and none where they disagree.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DiffResult:
     """Two runs compared. Times are nanoseconds, `delta_ns` is that of B less that of A.
 
     `changes`: a row a change and rank, the largest effect first (docs/diff.md says what the columns mean);
-    `figures`: a row a rank: how long it took (`measure`), and how much later it started than the other ranks did;
+    `figures`: a row a rank: how long it took (`measure`), and how much later it started, against the others;
     `totals`: a row a rank and kind: counts, times, differences not told (within the noise, or explained by a
     change); `ranks`: those compared; `notes`: what could not be.
     """
@@ -132,7 +132,7 @@ def _list(ranks: Sequence[int]) -> str:
 
 
 def _groups(store: Store, run: str, ranks: list[int]) -> GroupOf:
-    """Return what each group key of a run stands for: its members among `ranks`, and which such group it is."""
+    """Return what a run's group keys stand for: the members among `ranks`, and which such group it is."""
     rows = run_query(store, run, "communication/show_group_members")
     seen: dict[tuple[int, ...], int] = {}
     out: dict[str, tuple[tuple[int, ...], int]] = {}

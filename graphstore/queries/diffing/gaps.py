@@ -1,10 +1,12 @@
 """Time between the ops of a rank's main thread: where a rank is delayed.
 
-In:  aligned trees of one rank, waits that changed. Out: records of the gaps, and the ops that are transparent here.
+In:  aligned trees of one rank, waits that changed. Out: records of the gaps, and the ops that are transparent
+     here.
 Decided here: step marks and other annotations around ops are no work, so they are looked through: the main
-thread is a row of outermost ops, and before each is a gap, which is Python's time, or a wait. A gap is counted
-to the op after it. It may differ by ops that only one run has there, by what other threads did longer in it
-(main waits for autograd's threads), and by the waits of calls that ended in it; what is left is a delay.
+thread is a row of outermost ops, and before each is a gap, which is Python's time, or a wait. A gap is
+counted to the op after it. It may differ by ops that only one run has there, by what other threads did longer
+in it (main waits for autograd's threads), and by the waits of calls that ended in it; what is left is a
+delay.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from graphstore.link.nesting import Bools, Ints, at
 from graphstore.queries.diffing.align import ABSENT, Alignment
 from graphstore.queries.diffing.calls import WaitChanges
 from graphstore.queries.diffing.records import RANK, occurrence, records, unexplained
-from graphstore.queries.diffing.trees import MAIN, STEP, Tree, plain_names
+from graphstore.queries.diffing.trees import STEP, Tree, plain_names
 
 BEFORE, AFTER = "before ", "after "
 
@@ -52,17 +54,13 @@ def _holds_ops(tree: Tree) -> Bools:
     note = ((tree.ops["category"] == "user_annotation") | (names == STEP)).to_numpy()
     holds = np.zeros(tree.uid.size, dtype=np.bool_)
     holds[tree.encloser[tree.encloser >= 0]] = True
-    return note & holds & _main(tree)
-
-
-def _main(tree: Tree) -> Bools:
-    return np.array([role == MAIN for role in tree.role], dtype=np.bool_) & tree.timed
+    return note & holds & tree.main
 
 
 def _frames(tree: Tree, flag: Bools) -> Frames:
     """Return which ops have nothing but annotations around them."""
     within = at(nearest_marked(tree.encloser, ~flag), tree.encloser)
-    free = (within < 0) & _main(tree)
+    free = (within < 0) & tree.main
     return Frames(open=flag & free, outermost=free & ~flag)
 
 
@@ -82,7 +80,7 @@ class _Lane:
 
 def _lane(tree: Tree, rows: Ints) -> _Lane:
     """Return the lane of a run, from the first start on its main thread to the last end."""
-    main = np.flatnonzero(_main(tree))
+    main = np.flatnonzero(tree.main)
     begin, last = int(tree.start[main].min()), int(tree.end[main].max())
     before = np.maximum.accumulate(np.append(begin, tree.end[rows]))
     return _Lane(rows, tree.start[rows], before, last)
@@ -171,7 +169,7 @@ def _other_threads(a: Tree, b: Tree, lanes: tuple[_Lane, _Lane], alignment: Alig
     """Return for each gap how much longer the ops of other threads that began in it ran of their own."""
     out = np.zeros(lanes[0].start.size + 1, dtype=np.int64)
     for tree, lane, sign in ((a, lanes[0], -1), (b, lanes[1], 1)):
-        rows = np.flatnonzero(tree.timed & ~_main(tree))
+        rows = np.flatnonzero(tree.timed & ~tree.main)
         gap = lane.gap_of(tree.start[rows])
         inside = tree.start[rows] >= lane.before[gap]
         np.add.at(out, gap[inside], sign * np.maximum(tree.own[rows[inside]], 0))

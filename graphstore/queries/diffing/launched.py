@@ -1,9 +1,9 @@
 """Which device op and which communication call of one run is which of the other.
 
 In:  the columns of one rank in two runs, and their aligned trees. Out: `Matched` rows of two frames.
-Decided here: device ops are compared among those of one launching op (without one: of one stream), calls among
-those of one process group, each by name and order, as align.py does it. Groups are the same when their members
-are, as far as both runs have the ranks.
+Decided here: device ops are compared among those of one launching op (without one: of one stream), calls
+among those of one process group, each by name and order, as align.py does it. Groups are the same when their
+members are, as far as both runs have the ranks.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def match_calls(
 ) -> Matched:
     """Return which communication call is which.
 
-    `groups`: what each run's group keys stand for; `ops`: row of the host op that each call is. Where traces of
-    both runs show calls, a call goes with its op, and those that only a dump shows are left out;
+    `groups`: what each run's group keys stand for; `ops`: row of the host op that each call is. Where traces
+    of both runs show calls, a call goes with its op, and those that only a dump shows are left out;
     else it is one of a row of calls of its group.
     """
     frames = sides[0].calls, sides[1].calls

@@ -1,8 +1,8 @@
 """Two runs of one rank: everything measured and matched, in order.
 
 In:  the columns of the rank in both runs. Out: `RankDiff`: records, structure, totals, spans.
-Decided here: the order of the steps. The main thread's waiting and Python's time are told by gaps.py, the calls by
-calls.py, so their ops are left out of the ops' own records; totals take in every op.
+Decided here: the order of the steps. The main thread's waiting and Python's time are told by gaps.py, the
+calls by calls.py, so their ops are left out of the ops' own records; totals take in every op.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from graphstore.queries.diffing.structure import (
     resized_calls,
 )
 from graphstore.queries.diffing.times import kernel_records, op_records
-from graphstore.queries.diffing.trees import MAIN, STEP, Tree, grow, plain_names
+from graphstore.queries.diffing.trees import STEP, Tree, grow, plain_names
 
 TOTALS: dict[str, Any] = {
     "rank": pl.Int64,
@@ -49,7 +49,7 @@ TOTALS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Spans:
-    """How long a rank took in one run: its steps, and from its first start to its last end; null without times."""
+    """How long a rank took: each step, and from its first start to its last end; null without times."""
 
     steps: list[int]
     begin: int | None
@@ -212,8 +212,7 @@ def has_marks(tree: Tree) -> bool:
 
 def _spans(tree: Tree, side: RankColumns) -> Spans:
     """Return the times of the steps of the main thread, and of the rank as a whole."""
-    main = np.array([role == MAIN for role in tree.role], dtype=np.bool_) & tree.timed
-    marks = (plain_names(tree.ops["name"]) == STEP).to_numpy() & main
+    marks = (plain_names(tree.ops["name"]) == STEP).to_numpy() & tree.main
     timed = side.kernels.filter(pl.col("duration_ns") != NONE)
     starts = np.append(tree.start[tree.timed], timed["start_ns"].to_numpy())
     ends = np.append(tree.end[tree.timed], (timed["start_ns"] + timed["duration_ns"]).to_numpy())

@@ -1,8 +1,8 @@
-"""What is compared, one row a pair: how long it took of its own in each run, and how much of that has no cause.
+"""What is compared, a row a pair: how long it took of its own in each run, and how much of that has no cause.
 
 Decided here: the columns that measures of ops, gaps, device ops and calls share, so that one rule tells noise
-from change for all of them. `unexplained_ns` is the part of a difference that nothing else accounts for: an op
-one of whose children is new may be longer by that child, or have that much less time of its own.
+from change for all of them. `unexplained_ns` is the part of a difference that nothing else accounts for: an
+op one of whose children is new may be longer by that child, or have that much less time of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def records(what: str, rank: int, **columns: Any) -> pl.DataFrame:
 
 
 def unexplained(delta: Ints, *causes: Ints) -> Ints:
-    """Return what of each difference is left when each cause may account for all, part or nothing of itself."""
+    """Return what is left of each difference when every cause may account for all of its time, or a part."""
     low = sum((np.minimum(cause, 0) for cause in causes), start=np.zeros_like(delta))
     high = sum((np.maximum(cause, 0) for cause in causes), start=np.zeros_like(delta))
     left: Ints = delta - np.clip(delta, low, high)

@@ -3,16 +3,18 @@
 In:  sites: the same op, device op, call or gap in every step, with its time in both runs.
 Out: the noise of each site, and the probability that steps alone make such a difference.
 
-Noise floor. Two recordings of one program differ in every op, short ones relatively more. So the spread is taken
-from the runs themselves: of the logarithmic changes of the 100 sites of like duration around each, three robust
-standard deviations (1.4826 × median distance from the median). No change of fewer ns than the files tell is above
-it. Where nearly all times are equal to the nanosecond there is no noise, and every change counts.
+Noise floor. Two recordings of one program differ in every op, short ones relatively more. So the spread is
+taken from the runs themselves: of the logarithmic changes of the 100 sites of like duration around each,
+three robust standard deviations (1.4826 times the median distance from the median). No change of fewer ns
+than the files tell is above it. Where nearly all times are equal to the nanosecond there is no noise, and
+every change counts.
 
-Test. Welch's t test on the logarithms of the times of the steps: it asks for no equal spread, and the logarithm
-makes the long tail of times symmetric. Tests of ranks (Mann-Whitney, permutations) ask for less, but can't give a
-probability below 2 in (2n over n), 0.1 for 3 steps each, so with thousands of sites nothing would ever count.
-For that many sites are tested at once, probabilities are those of Benjamini and Hochberg. Fewer than 3 steps on a
-side are not tested. What steps tell is whether a change holds from step to step, not from run to run.
+Test. Welch's t test on the logarithms of the times of the steps: it asks for no equal spread, and the
+logarithm makes the long tail of times symmetric. Tests of ranks (Mann-Whitney, permutations) ask for less,
+but can't give a probability below 2 in (2n over n), 0.1 for 3 steps each, so with thousands of sites
+nothing would ever count. For that many sites are tested at once, probabilities are those of Benjamini and
+Hochberg. Fewer than 3 steps on a side are not tested. What steps tell is whether a change holds from step
+to step, not from run to run.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ LEAST_STEPS = 3
 SIGNIFICANT = 0.05  # share of false ones among the changes called significant
 NEIGHBOURS = 101  # sites of like duration that a noise floor rests on
 DEVIATIONS = 3.0
-TO_DEVIATION = 1.4826  # of a normal distribution: its standard deviation by its median absolute deviation
+TO_DEVIATION = 1.4826  # of a normal distribution: standard by median absolute deviation
 CALM = 0.95  # share of equal times above which two runs are copies of one recording
-SMALLEST_NS = 1_000  # added to both times before their logarithms: below a µs, clocks differ more than work
+SMALLEST_NS = 1_000  # added to times before their logarithms: below a µs, clocks differ, not work
 MICROSECOND = 1_000
 
 Floats = npt.NDArray[np.float64]
@@ -56,7 +58,8 @@ def resolution(measures: pl.DataFrame) -> Resolution:
 def noise_ratio(sites: pl.DataFrame) -> pl.Series:
     """Return the noise floor of each site as a factor on its time, 1 for none; of sites of one kind.
 
-    Sites have mean_a, mean_b: time per call in either run.
+    Sites have mean_a, mean_b: time per call in either run. Like durations are those of one power of two:
+    in an order by duration itself, neighbours would be those that changed alike.
     """
     change = (pl.col("mean_b") + SMALLEST_NS).log() - (pl.col("mean_a") + SMALLEST_NS).log()
     usual = pl.col("change").rolling_median(NEIGHBOURS, min_samples=1, center=True)
@@ -65,7 +68,7 @@ def noise_ratio(sites: pl.DataFrame) -> pl.Series:
     found = (
         sites.select("mean_a", "mean_b", change.alias("change"))
         .with_row_index("site")
-        .sort(pl.col("mean_a") + pl.col("mean_b"), pl.col("change").abs(), "site")
+        .sort((pl.col("mean_a") + pl.col("mean_b") + 1).log(2).round(), "site")
         .with_columns(usual.alias("usual"))
         .with_columns((DEVIATIONS * TO_DEVIATION * spread).exp().alias("noise"))
         .sort("site")

@@ -46,7 +46,7 @@ STRUCTURE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class KernelSide:
-    """The device ops of one run: whose launcher is which row of the tree, and path, place and step of each."""
+    """The device ops of one run: the row of the tree that launched each, its path, place and step."""
 
     frame: pl.DataFrame
     launcher: Ints
@@ -153,7 +153,8 @@ def moved_ops(rank: int, a: Tree, b: Tree, alignment: Alignment, texts: list[str
 def _under_alone(tree: Tree, rows: Ints, partner: Ints) -> Bools:
     """Return whether the caller of each row is an op that only this run has."""
     above = tree.parent[rows]
-    return (above >= 0) & (at(partner, above) == ABSENT)
+    alone: Bools = (above >= 0) & (at(partner, above) == ABSENT)
+    return alone
 
 
 def alone_kernels(

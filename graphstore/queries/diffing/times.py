@@ -1,10 +1,10 @@
 """The own time of the ops and device ops of a rank in two runs, and what accounts for its differences.
 
 In:  aligned trees, device ops matched, waits that changed. Out: records.
-Decided here: an op's own time (that of what it encloses taken off) is what can be its fault. It may differ by the
-time of children that only one run has, and by the waits of calls that ended while the op was the innermost one on
-its thread; what is left is the op's. Ops that are calls are measured as calls, and Python's time between ops
-by gaps.py.
+Decided here: an op's own time (that of what it encloses taken off) is what can be its fault. It may differ by
+the time of children that only one run has, and by the waits of calls that ended while the op was the
+innermost one on its thread; what is left is the op's. Ops that are calls are measured as calls, and Python's
+time between ops by gaps.py.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def op_records(
 
 
 def _children_change(a: Tree, b: Tree, alignment: Alignment) -> Ints:
-    """Return for each op of a by how much time of enclosed ops its partner has more, that have no equal there.
+    """Return for each op of a how much more time its partner has of enclosed ops without an equal.
 
     Without an equal are ops that only one run has, moved ones, and ops whose encloser in one run is not the
     partner of their encloser in the other (ends that overlap a little now and then).
@@ -83,7 +83,7 @@ def _sum_at(tree: Tree, rows: Ints) -> Ints:
 
 
 def _waits_within(tree: Tree, waits: WaitChanges, times: Ints, chosen: Bools) -> Ints:
-    """Return for each op the waits of the chosen calls that ended while it was the innermost of its thread."""
+    """Return for each op the waits of the chosen calls that ended while it was innermost on its thread."""
     out = np.zeros(tree.uid.size, dtype=np.int64)
     rows = np.flatnonzero(tree.timed)
     if not rows.size or not chosen.any():

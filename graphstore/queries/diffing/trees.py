@@ -2,13 +2,13 @@
 
 In:  the host ops of one rank in two runs. Out: a `Tree` each, with codes that mean the same in both.
 Decided here: what makes two ops the same by name (the marks of all steps are one name), that the recorder's
-roots (process, thread) are no callers, nor step marks where only one run has them, and which threads correspond: by role, which is what runs on them, for
-thread ids differ from run to run. Threads of a pool (gloo, nccl …) share one role, as work falls on them by chance.
+roots (process, thread) are no callers, nor step marks where only one run has them, and which threads
+correspond: by role, which is what runs on them, for thread ids differ from run to run. Threads of a pool
+(gloo, nccl …) share one role, as work falls on them by chance.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from graphstore.link.forest import paths, tops
-from graphstore.link.nesting import Bools, Ints, at
+from graphstore.link.nesting import Bools, Ints
 from graphstore.model.markers import GROUP_INIT, PROCESS_ROOTS, STEP_NAME, THREAD_ROOTS
 from graphstore.queries.diffing.columns import NONE
 
@@ -37,9 +37,9 @@ _PLACE, _CHILD, _NAME = (
 class Tree:
     """The host ops of a rank in preorder: the subtree of row r is rows r to r + size[r].
 
-    `parent`: row of the caller, -1 for an outermost op; `role`: of the thread, equal text in both runs; `code`
-    and `path`: numbers of name and path, equal in both runs; `shape`: equal where two subtrees have the same
-    names in the same order; `encloser`: row of the innermost op around it in time, -1 for none.
+    `parent`: row of the caller, -1 for an outermost op; `role`: of the thread, equal text in both runs;
+    `code` and `path`: numbers of name and path, equal in both runs; `shape`: equal where two subtrees have
+    the same names in the same order; `encloser`: row of the innermost op around it in time, -1 for none.
     """
 
     ops: pl.DataFrame
@@ -54,14 +54,20 @@ class Tree:
     own: Ints
     step: Ints
     encloser: Ints
-    role: list[str]
+    role: pl.Series
     child_rows: Ints
     first_child: Ints
 
     @property
     def timed(self) -> Bools:
         """Return whether each op has a time."""
-        return self.duration != NONE
+        known: Bools = self.duration != NONE
+        return known
+
+    @property
+    def main(self) -> Bools:
+        """Return which ops have a time and are on the main thread."""
+        return (self.role == MAIN).to_numpy() & self.timed
 
     @property
     def end(self) -> Ints:
@@ -114,7 +120,7 @@ def _none(size: int) -> Ints:
 
 
 def _parents(host: pl.DataFrame, no_callers: Sequence[str]) -> Ints:
-    """Return the row of each op's caller; -1 for none, where it is no caller, and in a cycle, which has no top."""
+    """Return the row of each op's caller; -1 for none, for what is no caller, and in a cycle."""
     rows = host.filter(~plain_names(host["name"]).is_in(no_callers)).select(
         pl.col("uid").alias("caller"), "row"
     )
@@ -127,7 +133,7 @@ def _parents(host: pl.DataFrame, no_callers: Sequence[str]) -> Ints:
 def _tree(host: pl.DataFrame, parent: Ints, code: Ints, path: Ints, depth: Ints) -> Tree:
     """Return the tree of one run."""
     roles = _roles(host, parent)
-    order = _preorder(parent, depth, roles)
+    order = _preorder(parent, roles)
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     ops = host[order]
@@ -150,7 +156,7 @@ def _tree(host: pl.DataFrame, parent: Ints, code: Ints, path: Ints, depth: Ints)
         own=ops["self_ns"].to_numpy(),
         step=_step_places(ops["step"]),
         encloser=_none(order.size),
-        role=[roles[row] for row in order.tolist()],
+        role=roles[order],
         child_rows=child_rows,
         first_child=np.searchsorted(above[child_rows], np.arange(order.size + 1)),
     )
@@ -193,17 +199,17 @@ def _mixed(values: Hashes) -> Hashes:
     out = out * np.uint64(0xFF51AFD7ED558CCD)
     out = out ^ (out >> np.uint64(33))
     out = out * np.uint64(0xC4CEB9FE1A85EC53)
-    return out ^ (out >> np.uint64(33))
+    mixed: Hashes = out ^ (out >> np.uint64(33))
+    return mixed
 
 
-def _preorder(parent: Ints, depth: Ints, roles: list[str]) -> Ints:
-    """Return the rows in preorder: by role of the thread, callers before what they call, else as they stand."""
-    rank_of = {role: k for k, role in enumerate(sorted(set(roles)))}
-    key = np.array([rank_of[role] for role in roles], dtype=np.int64)
+def _preorder(parent: Ints, roles: pl.Series) -> Ints:
+    """Return the rows in preorder: by role, callers before what they call, else as they stand."""
+    key = roles.rank("dense").to_numpy()
     children: dict[int, list[int]] = {}
-    for row in range(parent.size - 1, -1, -1):
-        if parent[row] >= 0:
-            children.setdefault(int(parent[row]), []).append(row)
+    for row, above in zip(range(parent.size - 1, -1, -1), parent[::-1].tolist(), strict=True):
+        if above >= 0:
+            children.setdefault(above, []).append(row)
     outer = np.flatnonzero(parent < 0)
     stack = outer[np.argsort(key[outer], kind="stable")][::-1].tolist()
     out = []
@@ -214,57 +220,51 @@ def _preorder(parent: Ints, depth: Ints, roles: list[str]) -> Ints:
     return np.array(out, dtype=np.int64)
 
 
-def _roles(host: pl.DataFrame, parent: Ints) -> list[str]:
+_THREAD = ("process", "thread", "tid")
+
+
+def _roles(host: pl.DataFrame, parent: Ints) -> pl.Series:
     """Return for each op the role of its thread; the recorder's own roots have one to themselves."""
-    names = host["name"].to_list()
-    keys = list(zip(host["process"].to_list(), host["thread"].to_list(), host["tid"].to_list(), strict=True))
-    keys = [(p, t, NONE) if t != NONE else (NONE, NONE, tid) for p, t, tid in keys]
-    marks = host.select(pl.col("name").str.contains(STEP_NAME)).to_series().to_list()
-    facts: dict[tuple[int, int, int], _Thread] = {}
-    for key, name, mark, above in zip(keys, names, marks, parent.tolist(), strict=True):
-        if name not in ROOTS:
-            facts.setdefault(key, _Thread(Counter(), len(facts))).add(name, mark, above < 0)
-    role_of = _named(facts)
-    return [RECORDER if name in ROOTS else role_of[key] for key, name in zip(keys, names, strict=True)]
+    on_thread = pl.col("thread") != NONE
+    of_backward = pl.col("name").str.starts_with(BACKWARD_OP)
+    ops = host.select(
+        pl.when(on_thread).then("process").otherwise(NONE).alias("process"),
+        "thread",
+        pl.when(on_thread).then(NONE).otherwise("tid").alias("tid"),
+        pl.col("name").is_in(ROOTS).alias("root"),
+        pl.col("name").str.contains(STEP_NAME).alias("mark"),
+        of_backward.alias("backward"),
+        (pl.Series(parent < 0) & ~of_backward).alias("outermost"),
+        pl.col("name").str.split(":").list.first().alias("word"),
+    )
+    known = ops.filter(~pl.col("root"))
+    words = known.group_by(*_THREAD, "word").len().sort("len", "word", descending=[True, False])
+    threads = (
+        known.group_by(_THREAD, maintain_order=True)
+        .agg(pl.col("mark", "backward", "outermost").sum(), pl.len())
+        .join(words.unique(_THREAD, keep="first", maintain_order=True), on=_THREAD, maintain_order="left")
+    )
+    named = threads.with_columns(pl.Series("role", _named(threads), dtype=pl.String))
+    found = ops.join(named.select(*_THREAD, "role"), on=_THREAD, how="left", maintain_order="left")
+    return found.select(pl.when("root").then(pl.lit(RECORDER)).otherwise("role").alias("role")).to_series()
 
 
-@dataclass
-class _Thread:
-    """What runs on a thread: its ops by the first word of their names, and its place by first op."""
+def _named(threads: pl.DataFrame) -> list[str]:
+    """Return the role of each thread, in the order of their first ops.
 
-    words: Counter[str]
-    place: int
-    marks: int = 0
-    backward: int = 0
-    outermost: int = 0
-
-    def add(self, name: str, mark: bool, outermost: bool) -> None:
-        """Count an op; `outermost` ones of the backward pass are no sign of the main thread."""
-        of_backward = name.startswith(BACKWARD_OP)
-        self.words[name.partition(":")[0]] += 1
-        self.marks += mark
-        self.backward += of_backward
-        self.outermost += outermost and not of_backward
-
-    @property
-    def weight(self) -> tuple[int, int, int]:
-        """Return how much speaks for this being the main thread."""
-        return self.marks, self.outermost, sum(self.words.values())
-
-
-def _named(facts: dict[tuple[int, int, int], _Thread]) -> dict[tuple[int, int, int], str]:
-    """Return the role of each thread: one main, those of autograd numbered, pools by what they run."""
-    main = max(facts, key=lambda key: facts[key].weight, default=None)
-    out: dict[tuple[int, int, int], str] = {}
-    passes = 0
-    for key, thread in sorted(facts.items(), key=lambda item: item[1].place):
-        if key == main:
-            out[key] = MAIN
-        elif thread.backward:
-            passes += 1
-            out[key] = f"{BACKWARD} {passes}"
+    Main is the one with step marks, else with the most outermost ops that are not of a backward pass. Threads
+    of autograd are numbered, pools are called by the first word of most of their ops.
+    """
+    weights = threads.select("mark", "outermost", "len").rows()
+    main = max(range(len(weights)), key=lambda at: weights[at], default=-1)
+    out = []
+    for at, (backward, word) in enumerate(threads.select("backward", "word").iter_rows()):
+        if at == main:
+            out.append(MAIN)
         else:
-            out[key] = min(thread.words, key=lambda word: (-thread.words[word], word))
+            out.append(
+                f"{BACKWARD} {sum(role.startswith(BACKWARD) for role in out) + 1}" if backward else word
+            )
     return out
 
 
@@ -276,6 +276,3 @@ def _step_places(step: pl.Series) -> Ints:
         return _none(values.size)
     found = np.minimum(np.searchsorted(numbers, values), numbers.size - 1)
     return np.where(numbers[found] == values, found, NONE)
-
-
-__all__ = ["MAIN", "STEP", "Tree", "at", "grow", "plain_names"]
