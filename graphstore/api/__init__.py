@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
     from graphstore.api.catalogue import list_queries, search_queries, show_query
     from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+    from graphstore.api.diffing import diff_runs
     from graphstore.api.drawing import Drawn, draw_run
     from graphstore.api.hanging import HangResult, hang_files
     from graphstore.api.hanging_run import hang_run
@@ -44,10 +45,12 @@ if TYPE_CHECKING:
     )
     from graphstore.export import Form, TableForm, Target
     from graphstore.export.drawing import DrawOptions
+    from graphstore.queries.diffing import DiffResult
 
 __all__ = [
     "ConvertResult",
     "DemoResult",
+    "DiffResult",
     "DrawOptions",
     "Drawn",
     "Form",
@@ -66,6 +69,7 @@ __all__ = [
     "convert",
     "delete_run",
     "demo",
+    "diff_runs",
     "doctor",
     "draw_run",
     "export_et_plus",
@@ -94,6 +98,7 @@ _NAMES_BY_MODULE = {
     "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
     "graphstore.api.catalogue": ("list_queries", "search_queries", "show_query"),
     "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
+    "graphstore.api.diffing": ("diff_runs",),
     "graphstore.api.drawing": ("Drawn", "draw_run"),
     "graphstore.api.hanging": ("HangResult", "hang_files"),
     "graphstore.api.hanging_run": ("hang_run",),
@@ -117,6 +122,7 @@ _NAMES_BY_MODULE = {
     ),
     "graphstore.export": ("Form", "TableForm", "Target"),
     "graphstore.export.drawing": ("DrawOptions",),
+    "graphstore.queries.diffing": ("DiffResult",),
 }
 
 if not TYPE_CHECKING:  # to a type checker it would say that any name is there

@@ -2,8 +2,8 @@
 
 In:  the words of the command line. Out: the exit code. What is decided here: a mistake of the user, a file or
 a store is one line on stderr, never a traceback; Ctrl-C is 130; a reader that closes the pipe is no error.
-Exit codes: 0 done, 1 findings with --strict (or a defect of graphstore), 2 usage, 3 bad input, 4 store,
-124 time limit of a query, 130 interrupted, 141 the pipe was closed.
+Exit codes: 0 done, 1 findings with --strict, slower with --fail-over (or a defect of graphstore), 2 usage,
+3 bad input, 4 store, 124 time limit of a query, 130 interrupted, 141 the pipe was closed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from graphstore.cli import (
     check,
     convert,
     demo,
+    diff,
     doctor,
     draw,
     export,
@@ -54,7 +55,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, report_, replay, draw, hang, query, doctor, demo):
+for verb in (convert, import_, check, repair, export, report_, replay, draw, hang, diff, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")

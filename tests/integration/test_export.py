@@ -23,9 +23,9 @@ def timed(start: int, end: int) -> dict[str, Any]:
     return {"start_ns": start * 1000, "duration_ns": (end - start) * 1000, "process": 70, "thread": 7}
 
 
-def two_ranks() -> GraphBuilder:
+def two_ranks(run: str = RUN, run_no: int = 1) -> GraphBuilder:
     """Return a run of two ranks: an op that launches a kernel and an all-reduce seen as an NCCL kernel."""
-    graph = GraphBuilder(RUN, world_size=2, ranks=[0, 1])
+    graph = GraphBuilder(run, run_no, world_size=2, ranks=[0, 1])
     group = graph.node("ProcessGroup", "0[0-1]", group="0[0-1]", pg_name="0", members=[0, 1], complete=True)
     for rank in (0, 1):
         process = graph.op(PROCESS, node_id=1, tid=1, rank=rank)
