@@ -19,6 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
+    from graphstore.api.browsing import (
+        Opening,
+        browser_at,
+        browser_links,
+        browser_served,
+        write_browser_kit,
+    )
     from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
     from graphstore.api.drawing import Drawn, draw_run
     from graphstore.api.hanging import HangResult, hang_files
@@ -55,11 +62,15 @@ __all__ = [
     "ImportOptions",
     "ImportResult",
     "Imports",
+    "Opening",
     "QueryResult",
     "RepairResult",
     "ReplayResult",
     "TableForm",
     "Target",
+    "browser_at",
+    "browser_links",
+    "browser_served",
     "check_files",
     "check_for_simulator",
     "check_run",
@@ -86,10 +97,18 @@ __all__ = [
     "show_run",
     "tag_run",
     "undo_repairs",
+    "write_browser_kit",
 ]
 
 _NAMES_BY_MODULE = {
     "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
+    "graphstore.api.browsing": (
+        "Opening",
+        "browser_at",
+        "browser_links",
+        "browser_served",
+        "write_browser_kit",
+    ),
     "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
     "graphstore.api.drawing": ("Drawn", "draw_run"),
     "graphstore.api.hanging": ("HangResult", "hang_files"),

@@ -20,6 +20,7 @@ import typer
 
 import graphstore
 from graphstore.cli import (
+    browser,
     check,
     convert,
     demo,
@@ -53,7 +54,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, replay, draw, hang, query, doctor, demo):
+for verb in (convert, import_, check, repair, export, replay, draw, browser, hang, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")
