@@ -48,7 +48,7 @@ class Guide:
 
 def guide_of(store: Store, run: dict[str, Any], examples: Examples) -> Guide:
     """Return the guide to a run; `run` holds the properties of its Run node."""
-    asked = Asking(examples)
+    asked = Asking(examples, run["run"])
     slides = [
         _first(run, asked),
         _findings(findings_of(store, run["run"]), asked),
@@ -95,13 +95,14 @@ LAST = Slide(
 
 @dataclass(frozen=True)
 class Asking:
-    """Makes steps of catalogue queries with the values that the run gives as examples."""
+    """Makes steps of catalogue queries with the values that the run gives as examples; without one, `$run`."""
 
     examples: Examples
+    run: str | None = None
 
     def step(self, text: str, name: str) -> Step:
         """Return a step that asks a query of the catalogue; an empty one where the run has no example."""
-        query = statement(get(name), self.examples)
+        query = statement(get(name), self.examples, self.run)
         return Step() if query is None else Step(text, query=query)
 
 
@@ -109,13 +110,11 @@ def _first(run: dict[str, Any], asked: Asking) -> Slide:
     ranks = run["ranks"] or []
     size = counted(len(ranks), "rank")
     of = f" of {run['world_size']}" if run["world_size"] and run["world_size"] != len(ranks) else ""
-    made = Step(
-        f"{size}{of}, imported {run['created'][:19]}. $run stands for this run in every query; set it:"
-    )
+    about = f"{size}{of}, imported {run['created'][:19]}. For queries of your own, let $run stand for it:"
     return Slide(
         f"Run {run['run']}",
         (
-            Step(made.text, query=f":param run => {literal(run['run'])}"),
+            Step(about, query=f":param run => {literal(run['run'])}"),
             asked.step("What it is made of: files, ranks, threads, streams.", "archive/show_run.graph"),
             asked.step("What was read, kept and left out of each file:", "archive/show_ledger"),
         ),

@@ -1,6 +1,6 @@
 """The style sheet of Neo4j Browser, made from the schema: how each label and relationship type looks.
 
-In:  model/schema.py. Out: rules by selector, the form that `:style`, a dropped `.grass` file and local storage
+In:  model/schema.py. Out: rules by selector, the form `:style`, a dropped `.grass` file and local storage
 take. Decided here: sizes and lines. A finding is coloured by its severity (its second label); size tells
 severities apart as well, so that colour is never alone.
 """
