@@ -39,6 +39,7 @@ def find_calls(
     is_comm = np.zeros(host.height, dtype=np.bool_)
     is_comm[list(ops.by_row)] = True
     kernel_rows = _nccl_kernels(kernels)
+    groups.look_for_world(args for call in ops.worker_of_call for args in ops.by_row[call].args)
     by_call = _kernels_by_call(ops, kernel_rows, launcher, is_comm, (encloser, parent))
     rows = [
         _call_row(ops, call, worker, by_call.get(call, []), host, kernels, groups)

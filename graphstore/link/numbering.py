@@ -16,7 +16,7 @@ import polars as pl
 from graphstore.link import forest
 from graphstore.link.chakra_edges import dependency_edges, first_parents
 from graphstore.link.collectives import comm_kinds
-from graphstore.link.data_flow import find_data_flow
+from graphstore.link.data_flow import find_data_flow, tensor_bytes
 from graphstore.link.host_device import Launches
 from graphstore.link.nesting import Ints, own_time
 from graphstore.link.steps import step_numbers
@@ -68,6 +68,8 @@ def number_nodes(rank: int, tables: Tables, places: Places, comm: pl.DataFrame) 
             "self_ns": pl.select(pl.when(has_time).then(pl.Series(own))).to_series(),
             "step": step_numbers(host, places.parent),
             "comm_kind": comm_kinds(comm, host.height),
+            "input_bytes": tensor_bytes(host["input_values"]),
+            "output_bytes": tensor_bytes(host["output_values"]),
         },
         "RuntimeCall": {"root": _optional(root[host.height :]), "depth": _optional(depth[host.height :])},
         "Kernel": {"launch_class": places.launches.launch_class},

@@ -46,7 +46,9 @@ def link_rank(rank: int, files: list[FileRecords], allow_mismatch: bool = False)
     places = _link(tables)
     if kineto is not None:
         facts[kineto] |= places.facts
-    groups = Groups(listed_groups(group for record in files for group in record.groups))
+    sizes = {fact["world_size"] for fact in facts if fact.get("world_size")}
+    listed = listed_groups(group for record in files for group in record.groups)
+    groups = Groups(listed, sizes.pop() if len(sizes) == 1 else None)
     launcher = np.where(
         places.launches.call >= 0, at(places.caller, places.launches.call), places.kernel_parent
     )

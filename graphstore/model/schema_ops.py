@@ -54,6 +54,12 @@ HOST_OP = (
     p("output_values", "json", "values of the outputs as recorded"),
     p("output_shapes", "json", "shapes of the outputs as recorded"),
     p("output_types", "json", "types of the outputs as recorded"),
+    p(
+        "input_bytes",
+        "int",
+        "bytes of the tensors it took, views by their own elements; null if not recorded",
+    ),
+    p("output_bytes", "int", "bytes of the tensors it returned, likewise"),
     p("comm_kind", "text", "on the host op that is a communication call: its collective_kind; else null"),
     p("synthetic", "bool", "true where a repair created the op"),
     p("repair", "text", "rid of the repair that created the op, else null"),
@@ -110,7 +116,8 @@ COLLECTIVE_CALL = (
     p(
         "group_origin",
         "text",
-        "recorded; only_group: its rank has no other that it can be of; pairing: with another the sends and "
+        "recorded; splits: its pointer to the group is that of a call that split its tensor over the whole "
+        "world; only_group: its rank has no other that it can be of; pairing: with another the sends and "
         "recvs of all ranks would not pair; or null",
     ),
     p("pg_name", "text", "process group name as recorded"),

@@ -10,11 +10,12 @@ silent loss. What a text may say is decided in lint.py, how it is run in run.py.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from graphstore.errors import QueryError, UsageError
 
@@ -28,9 +29,20 @@ ValueType = Literal[
     "int", "float", "text", "bool", "list[int]", "list[float]", "list[text]", "json", "rows", "path"
 ]
 VALUE_TYPES: tuple[str, ...] = get_args(ValueType)
+_PYTHON_TYPE: dict[str, type | tuple[type, ...]] = {
+    "int": int,
+    "float": (int, float),
+    "text": str,
+    "json": str,
+    "bool": bool,
+    "list[int]": list,
+    "list[float]": list,
+    "list[text]": list,
+    "rows": list,
+}
 
 _CHECK = re.compile(r"(?P<rule>[a-z][a-z0-9_]*)\s+severity:\s*(?P<severity>\w+)\s+engines:\s*(?P<engines>.+)")
-_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9_]*):\s*(?P<type>[a-z]+(\[[a-z]+\])?),\s*(?P<meaning>\S.*)")
+_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9_]*):\s*(?P<type>[a-z]+(\[[a-z]+\])?)\s*(?P<rest>[=,].*)")
 _NEXT_FIELD = re.compile(r";\s+(?=[a-z][a-z0-9_]*:\s)")
 _KEYS = ("check", "param", "column", "writes")
 _KEY_LINE = re.compile(r"(?P<key>[a-z]+)(?=:\s|\s+[a-z][a-z0-9_]*:\s)(?P<rest>.*)")  # `key: …`, `key name: …`
@@ -39,11 +51,29 @@ _FILE_NAME = re.compile(r"(?P<verb>[a-z]+)_[a-z0-9_]+\.cypher")
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter or a column of a statement: its name, type and meaning."""
+    """A parameter or a column of a statement: its name, type and meaning.
+
+    A parameter that is `optional` has a `default`; None means that the statement does not narrow by it.
+    """
 
     name: str
     type: str
     meaning: str
+    optional: bool = False
+    default: Any = None
+
+    @property
+    def described(self) -> str:
+        """`NAME: TYPE, MEANING`, with the default where there is one, as a header says it."""
+        default = f" = {json.dumps(self.default, ensure_ascii=False)}" if self.optional else ""
+        return f"{self.name}: {self.type}{default}, {self.meaning}"
+
+    def takes(self, value: Any) -> bool:
+        """Return whether `value` is of the type; null is where it is the default."""
+        if value is None:
+            return self.optional and self.default is None
+        is_bool = isinstance(value, bool) and self.type != "bool"
+        return not is_bool and isinstance(value, _PYTHON_TYPE[self.type])
 
 
 @dataclass(frozen=True)
@@ -212,14 +242,34 @@ def _fields(header: _Header, key: str, name: str) -> tuple[Field, ...]:
     """Return the parameters or columns of a header; several may share a line, parted by `;`."""
     out: list[Field] = []
     for part in (p for found, rest in header.keys if found == key for p in _NEXT_FIELD.split(rest)):
-        match = _NAMED.fullmatch(part.strip())
-        if not match or match["type"] not in VALUE_TYPES:
+        field = _field(part.strip())
+        if field is None or (field.optional and (key == "column" or not field.takes(field.default))):
+            default = " = DEFAULT" if key == "param" else ""
             raise QueryError(
-                f"{name}: header line '{key} {part.strip()}' is not '{key} NAME: TYPE, MEANING' "
-                f"with a type of {', '.join(VALUE_TYPES)}"
+                f"{name}: header line '{key} {part.strip()}' is not '{key} NAME: TYPE{default}, MEANING' "
+                f"with a type of {', '.join(VALUE_TYPES)}" + (", a default in JSON" if default else "")
             )
-        out.append(Field(match["name"], match["type"], match["meaning"]))
+        out.append(field)
     return tuple(out)
+
+
+def _field(text: str) -> Field | None:
+    """Return the field of `NAME: TYPE, MEANING` or `NAME: TYPE = DEFAULT, MEANING`; None for another text."""
+    match = _NAMED.fullmatch(text)
+    if not match or match["type"] not in VALUE_TYPES:
+        return None
+    rest, default, optional = match["rest"], None, match["rest"].startswith("=")
+    if optional:
+        literal = rest[1:].lstrip()
+        try:
+            default, end = json.JSONDecoder().raw_decode(literal)
+        except json.JSONDecodeError:
+            return None
+        rest = literal[end:].lstrip()
+    meaning = rest.removeprefix(",").strip()
+    if not rest.startswith(",") or not meaning:
+        return None
+    return Field(match["name"], match["type"], meaning, optional, default)
 
 
 def _check_whole(query: Query) -> None:

@@ -30,15 +30,21 @@ AGGREGATES = frozenset(["count", "sum", "avg", "min", "max", "collect", "stdev"]
 
 @dataclass(frozen=True)
 class Token:
-    """One word, number, text, parameter or symbol, and the line it stands on (from 1)."""
+    """One word, number, text, parameter or symbol, and the line it stands on (from 1).
+
+    A name in backticks is a word that is no keyword, whatever it spells.
+    """
 
     kind: str
     text: str
     line: int
+    in_backticks: bool = False
 
     @property
     def upper(self) -> str:
-        """The text in capitals if it is a word, else the text."""
+        """The text in capitals if it is a word that may be a keyword, else the text (with its backticks)."""
+        if self.in_backticks:
+            return f"`{self.text}`"
         return self.text.upper() if self.kind == "word" else self.text
 
 
@@ -130,7 +136,8 @@ def tokens(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "symbol"
         if kind not in ("comment", "space"):
-            out.append(Token("word" if kind == "name" else kind, match.group().strip("`"), line))
+            is_name = kind == "name"
+            out.append(Token("word" if is_name else kind, match.group().strip("`"), line, is_name))
         line += match.group().count("\n")
     return out
 

@@ -5,7 +5,9 @@ In:  the catalogue. Out: the text of the page; a test compares it with the file.
 
 from __future__ import annotations
 
-from graphstore.queries.catalog import TOPICS, Query, catalog, folder
+import json
+
+from graphstore.queries.catalog import TOPICS, Field, Query, catalog, folder
 
 
 def page() -> str:
@@ -35,9 +37,15 @@ def _entry(query: Query) -> list[str]:
         lines.append(f"- check `{query.rule}`, severity {query.severity}")
     if query.writes:
         lines.append(f"- writes {', '.join(query.writes)}")
-    lines += [f"- `${f.name}` {f.type}: {f.meaning}" for f in query.parameters if f.name != "run"]
+    lines += [_parameter(f) for f in query.parameters if f.name != "run"]
     lines.append("- columns: " + "; ".join(f"`{f.name}` {f.type}, {f.meaning}" for f in query.columns))
     return lines
+
+
+def _parameter(parameter: Field) -> str:
+    """Return the line of a parameter: its default, if any, behind the type."""
+    default = f" = {json.dumps(parameter.default, ensure_ascii=False)}" if parameter.optional else ""
+    return f"- `${parameter.name}` {parameter.type}{default}: {parameter.meaning}"
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 In:  a store, a run, a name or text, parameters. Out: a frame with the statement's columns.
 Decided here: which of the three a word means, and that parameters are those the header declares, of its
-types. A value typed at the command line (`k=v`) becomes what the header says, without a header what it
-looks like. Limits of time and rows are the store's.
+types, and its defaults where none is given. A value typed at the command line (`k=v`) becomes what the header
+says, without a header what it looks like. Limits of time and rows are the store's.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,22 +18,11 @@ import orjson
 import polars as pl
 
 from graphstore.errors import InputError, QueryError, UsageError
-from graphstore.queries.catalog import Query, get
+from graphstore.queries.catalog import Field, Query, get
 from graphstore.queries.cypher_text import tokens
 from graphstore.store.base import Store
 
 BOUND_BY_STORE = "run"
-_PYTHON_TYPE: dict[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "text": str,
-    "json": str,
-    "bool": bool,
-    "list[int]": list,
-    "list[float]": list,
-    "list[text]": list,
-    "rows": list,
-}
 
 
 def run_query(store: Store, run: str, name: str, /, **parameters: Any) -> pl.DataFrame:
@@ -66,7 +56,7 @@ def read_parameters(query: str, pairs: Sequence[str]) -> dict[str, Any]:
 
     Raises UsageError for a word without `=`, a name given twice, or a value that is not of its type.
     """
-    types = {} if _is_text(query) else {field.name: field.type for field in get(query).parameters}
+    fields = {} if _is_text(query) else {field.name: field for field in get(query).parameters}
     out: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -74,7 +64,7 @@ def read_parameters(query: str, pairs: Sequence[str]) -> dict[str, Any]:
             raise UsageError(f"parameter {pair!r}: want NAME=VALUE")
         if name in out:
             raise UsageError(f"parameter {name} is given twice")
-        out[name] = _typed(name, value, types[name]) if name in types else _guessed(value)
+        out[name] = _typed(fields[name], value) if name in fields else _guessed(value)
     return out
 
 
@@ -87,19 +77,29 @@ def readable(name: str) -> Query:
 
 
 def checked(query: Query, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters when they are those `query` declares, of its types; else raise UsageError."""
+    """Return the parameters `query` declares: those given, of its types, and the defaults of the others.
+
+    Raises UsageError for one it does not declare, one missing that has no default, or a wrong type.
+    """
     declared = {field.name: field for field in query.parameters if field.name != BOUND_BY_STORE}
-    unknown, missing = sorted(set(parameters) - set(declared)), sorted(set(declared) - set(parameters))
+    defaults = {field.name: field.default for field in declared.values() if field.optional}
+    unknown = sorted(set(parameters) - set(declared))
+    missing = sorted(set(declared) - set(parameters) - set(defaults))
     if unknown or missing:
-        what = "; ".join(f"{field.name}: {field.type}, {field.meaning}" for field in declared.values())
-        wrong = [f"{name} is not one" for name in unknown] + [f"{name} is missing" for name in missing]
+        what = "; ".join(field.described for field in declared.values())
+        wrong = [f"{name} is not one{_near(name, declared)}" for name in unknown]
+        wrong += [f"{name} is missing" for name in missing]
         raise UsageError(f"{query.name}: parameter {', '.join(wrong)}. It takes {what or 'none'}")
     for name, value in parameters.items():
-        wanted = declared[name].type
-        is_bool = isinstance(value, bool) and wanted != "bool"
-        if is_bool or not isinstance(value, _PYTHON_TYPE[wanted]):
-            raise UsageError(f"{query.name}: parameter {name}={value!r} is no {wanted}")
-    return dict(parameters)
+        if not declared[name].takes(value):
+            raise UsageError(f"{query.name}: parameter {name}={value!r} is no {declared[name].type}")
+    return {**defaults, **parameters}
+
+
+def _near(name: str, declared: Mapping[str, Field]) -> str:
+    """Return the parameter that a wrong name is likely to mean, in brackets; empty when none is near."""
+    near = difflib.get_close_matches(name, declared, n=1, cutoff=0.5)
+    return f" (near it: {near[0]})" if near else ""
 
 
 def _prepared(query: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -133,16 +133,16 @@ def _read_file(path: Path) -> str:
         raise InputError(f"{path}: cannot be read as a Cypher text ({error})") from error
 
 
-def _typed(name: str, value: str, wanted: str) -> Any:
-    """Return a typed word as the type a header declares."""
-    if wanted in ("text", "json"):
+def _typed(field: Field, value: str) -> Any:
+    """Return a typed word as the type a header declares; `null` where that is the default of no text."""
+    if field.type in ("text", "json"):
         return value
-    found = _guessed(f"[{value}]" if wanted.startswith("list") and not value.startswith("[") else value)
-    if wanted == "list[text]" and isinstance(found, str):
+    is_list = field.type.startswith("list") and not value.startswith("[") and value != "null"
+    found = _guessed(f"[{value}]" if is_list else value)
+    if field.type == "list[text]" and isinstance(found, str):
         found = [word.strip() for word in value.split(",")]
-    is_bool = isinstance(found, bool) and wanted != "bool"
-    if is_bool or not isinstance(found, _PYTHON_TYPE[wanted]):
-        raise UsageError(f"parameter {name}={value}: want {wanted}")
+    if not field.takes(found):
+        raise UsageError(f"parameter {field.name}={value}: want {field.type}")
     return found
 
 

@@ -7,6 +7,7 @@ the keys below; an absent key means that the node does not say.
     in_msg_nelems    elements in and out; in_bytes: bytes of the input tensors
     in_split         split sizes, and out_split
     pg_name          process group, with pg_desc, pg_size
+    pg_handle        the process group as a pointer: one a group within a process, none that compares beyond
     rank_field       rank in the group; where the call has a root or a peer, that instead
     root_rank        root as its place in the group
     global_rank_start, global_rank_stride    global rank = start + stride * rank in the group; -1 = irregular
@@ -14,8 +15,8 @@ the keys below; an absent key means that the node does not say.
     peer, tag        the other side of a send or recv, as its place in the group
     is_wait          a wait for a collective, which is none itself
 record_param_comms: [tensors,] seq, group, rank, name, in_split, out_split[, start, stride][, size];
-a wait has no tensors; the group is a pointer up to 1.0.2 (it differs per rank and is left out), later
-[name, description]; seq is a number or [number, is_p2p]. Since 1.1.0 attributes say the same.
+a wait has no tensors; the group is a pointer up to 1.0.2, later [name, description]; seq is a number or
+[number, is_p2p]. Since 1.1.0 attributes say the same.
 """
 
 from __future__ import annotations
@@ -106,6 +107,8 @@ def _recorded(values: list[Any]) -> dict[str, Any]:
     group, seq, rest = values[at - 2], values[at - 3], values[at + 1 :]
     if isinstance(group, list) and len(group) == 2:
         found["pg_name"], found["pg_desc"] = group
+    elif group:  # 0 in a wait
+        _put_int(found, "pg_handle", group)
     if isinstance(seq, list) and len(seq) == 2:
         found["is_p2p"] = bool(seq[1])
         seq = seq[0]

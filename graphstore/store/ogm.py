@@ -222,6 +222,8 @@ class Op(StructuredNode):
     output_values = StringProperty()
     output_shapes = StringProperty()
     output_types = StringProperty()
+    input_bytes = IntegerProperty()
+    output_bytes = IntegerProperty()
     comm_kind = StringProperty()
     synthetic = BooleanProperty()
     repair = StringProperty()

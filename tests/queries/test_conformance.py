@@ -72,11 +72,11 @@ def test_the_optimizer_changes_no_row(name: str) -> None:
     """Without the three wrong passes a statement gives what it gives without any optimizer."""
     case = CASES[name]
     graph = raw_kglite.open_graph(case.graph)
-    parameters = {**case.parameters, "run": case.graph.run["run"]}
-    text = get(case.query).text
+    query = get(case.query)
+    parameters = {**checked(query, case.parameters), "run": case.graph.run["run"]}
 
-    plain = raw_kglite.without_optimizer(graph, text, parameters)
-    asked = raw_kglite.as_the_store_asks(graph, text, parameters)
+    plain = raw_kglite.without_optimizer(graph, query.text, parameters)
+    asked = raw_kglite.as_the_store_asks(graph, query.text, parameters)
 
     assert compared(asked, case) == compared(plain, case)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from graphstore.link.data_flow import find_data_flow
+from graphstore.link.data_flow import find_data_flow, tensor_bytes
 
 
 def tensors(*storages: int) -> str:
@@ -93,3 +93,14 @@ def test_numbers_and_texts_are_no_tensors() -> None:
     sizes = '[[1,2,3,4,5,6],"[10,7,0,4,4]"]'
 
     assert flow(op(0, 1, gives=tensors(2)), op(2, 3, takes=sizes)) == []
+
+
+def test_the_bytes_of_an_op_are_those_of_its_tensors() -> None:
+    """6 elements of 4 bytes and 10 of 2; a tensor named twice, also in a list, counts once."""
+    one, other = '[5,7,0,6,4,"cuda:0"]', '[6,8,0,10,2,"cpu"]'
+    values = [f"[{one},3,[{other},{one}]]", f"[{one}]", "[1,true]", None]
+
+    found = tensor_bytes(pl.Series(values, dtype=pl.String))
+
+    assert found.to_list() == [6 * 4 + 10 * 2, 24, 0, None]
+    assert tensor_bytes(pl.Series([], dtype=pl.String)).to_list() == []

@@ -91,6 +91,40 @@ def test_a_call_without_a_name_belongs_to_the_only_group_there_is() -> None:
     assert Groups([]).of_call([{}]) == (None, None, {})
 
 
+def _told(calls: list[dict[str, Any]], world_size: int | None, listed: list[Group] | None = None) -> Any:
+    """Return what is said of the first call when all of them have been looked at."""
+    groups = Groups(listed_groups(listed or []), world_size)
+    groups.look_for_world(calls)
+    return groups.of_call([calls[0]])[:2]
+
+
+def test_splits_for_every_rank_prove_the_world() -> None:
+    """An all_to_all over 4 parts in a job of 4: all calls through its pointer are of the world."""
+    reduce, split = {"pg_handle": 7}, {"pg_handle": 7, "in_split": [1, 1, 1, 1], "out_split": [2, 0, 1, 1]}
+
+    assert _told([reduce, split], 4) == ("[0-3]", "splits")
+    assert _told([split], 4) == ("[0-3]", "splits")
+
+
+def test_splits_that_prove_no_world_leave_the_group_unknown() -> None:
+    """Another pointer, other sizes, two pointers that both could be, an unknown world: nothing is guessed."""
+    reduce, split = {"pg_handle": 7}, {"pg_handle": 7, "in_split": [1, 1, 1, 1]}
+    beside = {"pg_handle": 9, "in_split": [1, 1, 1, 1]}
+
+    assert _told([reduce, beside], 4) == (None, None)
+    assert _told([reduce, split], 8) == (None, None)
+    assert _told([reduce, split, beside], 4) == (None, None)
+    assert _told([reduce, split], None) == (None, None)
+    assert _told([{}, split], 4) == (None, None)
+
+
+def test_splits_are_not_asked_where_groups_are_listed() -> None:
+    """A file that lists groups names them, too; pointers are of traces that do not."""
+    pair = [listed("0", [0, 1]), listed("1", [0, 1])]
+
+    assert _told([{"pg_handle": 7, "in_split": [1, 1]}], 2, pair) == (None, None)
+
+
 def test_two_sources_are_not_mixed() -> None:
     """One file says a group of 1, the other one of 2, which is listed: the listed one is taken whole."""
     groups = Groups(listed_groups([listed("0", [0, 1], "kineto")]))

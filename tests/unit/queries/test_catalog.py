@@ -76,6 +76,42 @@ def test_a_header_that_says_something_else_is_refused(
     assert message in str(error.value)
 
 
+def test_a_parameter_may_have_a_default(tmp_path: Path) -> None:
+    """Any JSON value of its type, commas and all, or null; null is a default, too."""
+    line = '// param rank: int = null, m; name: text = "a, b", m; ranks: list[int] = [1, 2], m; n: int, m'
+    query = read(tmp_path, GOOD.replace("// param run: text, the run", line))
+
+    assert query.parameters == (
+        Field("rank", "int", "m", optional=True),
+        Field("name", "text", "m", optional=True, default="a, b"),
+        Field("ranks", "list[int]", "m", optional=True, default=[1, 2]),
+        Field("n", "int", "m"),
+    )
+    assert [parameter.described for parameter in query.parameters] == line.removeprefix("// param ").split(
+        "; "
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "param rank: int = , one rank",
+        "param rank: int = none, one rank",
+        'param rank: int = "5", one rank',
+        "param rank: int = true, one rank",
+        "param rank: int = 5",
+        "param rank: int = 5 one rank",
+        "column rank: int = 5, global rank",
+    ],
+)
+def test_a_default_that_is_none_of_the_type_is_refused(tmp_path: Path, line: str) -> None:
+    """No JSON, another type, no meaning behind it, or a default of a column."""
+    with pytest.raises(QueryError) as error:
+        read(tmp_path, GOOD.replace("// param run: text, the run", f"// {line}"))
+
+    assert f"header line '{line}' is not" in str(error.value)
+
+
 @pytest.mark.parametrize("name", ["misc/find_ops", "time/get_ops", "time/ops", "time/deep/find_ops"])
 def test_a_file_lies_under_a_topic_and_its_name_begins_with_a_verb(tmp_path: Path, name: str) -> None:
     """Anything else is refused by name."""

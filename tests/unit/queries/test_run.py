@@ -10,7 +10,15 @@ import pytest
 
 from graphstore.errors import InputError, QueryError, UsageError
 from graphstore.queries import read_parameters, run_any, run_query
+from graphstore.queries.catalog import Field, Query
+from graphstore.queries.run import _typed, checked
 from graphstore.store.base import Store
+
+OPTIONAL = (
+    Field("run", "text", "the run"),
+    Field("rank", "int", "one rank", optional=True),
+    Field("count", "int", "how many", optional=True, default=20),
+)
 
 
 class Recorder:
@@ -84,7 +92,9 @@ def test_a_parameter_the_text_needs_is_told(recorder: Recorder) -> None:
     ("given", "message"),
     [
         ({}, "parameter count is missing. It takes count: int, how many"),
-        ({"count": 1, "rank": 2}, "parameter rank is not one"),
+        ({"count": 1, "rank": 2}, "parameter rank is not one. It takes"),
+        ({"cuont": 1}, "parameter cuont is not one (near it: count), count is missing"),
+        ({"count": None}, "parameter count=None is no int"),
         ({"count": "many"}, "parameter count='many' is no int"),
         ({"count": True}, "parameter count=True is no int"),
         ({"count": 1, "run": "other"}, "parameter run is not one"),
@@ -97,6 +107,29 @@ def test_parameters_are_those_of_the_header(recorder: Recorder, given: dict[str,
 
     assert message in str(error.value)
     assert recorder.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "bound"),
+    [
+        ({}, {"rank": None, "count": 20}),
+        ({"rank": 3}, {"rank": 3, "count": 20}),
+        ({"rank": None, "count": 5}, {"rank": None, "count": 5}),
+    ],
+)
+def test_a_parameter_left_out_has_its_default(given: dict[str, Any], bound: dict[str, Any]) -> None:
+    """One given stands; null may be given where it is the default."""
+    query = Query("time/show_x", "m", "t", parameters=OPTIONAL)
+
+    assert checked(query, given) == bound
+
+
+def test_a_word_may_say_null_where_that_is_the_default() -> None:
+    """A number whose default is null may be typed as null; one with another default may not, nor a text."""
+    assert _typed(OPTIONAL[1], "null") is None
+    with pytest.raises(UsageError, match="parameter count=null: want int"):
+        _typed(OPTIONAL[2], "null")
+    assert _typed(Field("name", "text", "m", optional=True), "null") == "null"
 
 
 def test_a_writing_statement_is_not_run(recorder: Recorder) -> None:

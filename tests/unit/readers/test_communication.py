@@ -27,18 +27,23 @@ NO_SPLIT: dict[str, list[int]] = {"in_split": [], "out_split": []}
     [
         pytest.param(
             [[T], 151, 94594108284448, 3, "allreduce", [], []],
-            {"op_name": "allreduce", "seq": 151, "rank_field": 3} | SIZES | NO_SPLIT,
+            {"op_name": "allreduce", "seq": 151, "pg_handle": 94594108284448, "rank_field": 3}
+            | SIZES
+            | NO_SPLIT,
             id="1.0.1: the group is a pointer",
         ),
         pytest.param(
             [T, 148, 94594108284448, 0, "all_to_allv", [4, 2], [1, 5]],
-            {"op_name": "all_to_allv", "seq": 148, "rank_field": 0, "in_split": [4, 2], "out_split": [1, 5]}
+            {"op_name": "all_to_allv", "seq": 148, "pg_handle": 94594108284448, "rank_field": 0}
+            | {"in_split": [4, 2], "out_split": [1, 5]}
             | SIZES,
             id="1.0.1: a tensor that is in no list, and splits",
         ),
         pytest.param(
             [[T], 12, 82149104, 0, "all_gather", [], [], 2],
-            {"op_name": "all_gather", "seq": 12, "rank_field": 0, "pg_size": 2} | SIZES | NO_SPLIT,
+            {"op_name": "all_gather", "seq": 12, "pg_handle": 82149104, "rank_field": 0, "pg_size": 2}
+            | SIZES
+            | NO_SPLIT,
             id="1.0.2: the size stands last",
         ),
         pytest.param(
