@@ -50,9 +50,11 @@ if TYPE_CHECKING:
         undo_repairs,
     )
     from graphstore.export import Form, TableForm, Target
+    from graphstore.export.browser import BrowserAt
     from graphstore.export.drawing import DrawOptions
 
 __all__ = [
+    "BrowserAt",
     "ConvertResult",
     "DemoResult",
     "DrawOptions",
@@ -133,6 +135,7 @@ _NAMES_BY_MODULE = {
         "undo_repairs",
     ),
     "graphstore.export": ("Form", "TableForm", "Target"),
+    "graphstore.export.browser": ("BrowserAt",),
     "graphstore.export.drawing": ("DrawOptions",),
 }
 

@@ -16,7 +16,13 @@ from graphstore.store.base import Store
 
 ROWS = 20  # of the queries that take a count
 # Which example op a query is best shown with; any other takes the tree.
-PICTURE_BY_QUERY = {"memory/show_tensor_flow.graph": "flow", "linking/show_launch_chain.graph": "launches"}
+PICTURE_BY_QUERY = {
+    "memory/show_tensors_of_op.graph": "flow",
+    "memory/show_producers": "flow",
+    "memory/show_consumers": "flow",
+    "linking/show_kernels_under_op.graph": "launches",
+    "linking/show_kernels_under_op": "launches",
+}
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,16 @@ class Examples:
     op_by_picture: Mapping[str, int]
 
     def values_for(self, query: Query) -> dict[str, Any] | None:
-        """Return a value for each parameter of a query but `$run`; None where the run has no example."""
-        wanted = {field.name for field in query.parameters} - {"run"}
-        if wanted == {"op"}:
-            uid = self.op_by_picture.get(PICTURE_BY_QUERY.get(query.name, "tree"))
-            return None if uid is None else {"op": uid}
-        for values in self.sets:
+        """Return a value for each parameter of a query but `$run`: its default, else the run's example.
+
+        None where the run has no example.
+        """
+        wanted = {field.name for field in query.parameters if not field.optional} - {"run"}
+        defaults = {field.name: field.default for field in query.parameters if field.optional}
+        op = self.op_by_picture.get(PICTURE_BY_QUERY.get(query.name, "tree"))
+        for values in (*self.sets, {} if op is None else {"op": op, "uid": op}):
             if wanted <= set(values):
-                return {name: values[name] for name in wanted}
+                return defaults | {name: values[name] for name in wanted}
         return None
 
 

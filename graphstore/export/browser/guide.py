@@ -95,7 +95,7 @@ LAST = Slide(
 
 @dataclass(frozen=True)
 class Asking:
-    """Makes steps of catalogue queries with the values that the run gives as examples; without one, `$run`."""
+    """Makes steps of catalogue queries with the values of a run; without one `$run` stays in them."""
 
     examples: Examples
     run: str | None = None
@@ -181,8 +181,8 @@ TOPICS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Kernels and tensors",
         (
             ("From the longest kernel up to the op that launched it:", "linking/show_kernel_path.graph"),
-            ("Everything one op launched:", "linking/show_launch_chain.graph"),
-            ("Where the tensors of an op come from and go to:", "memory/show_tensor_flow.graph"),
+            ("Everything one op launched:", "linking/show_kernels_under_op.graph"),
+            ("Where the tensors of an op come from and go to:", "memory/show_tensors_of_op.graph"),
         ),
     ),
     (

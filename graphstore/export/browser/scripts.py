@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -45,24 +46,20 @@ def scripts(examples: Examples, run: str | None) -> list[Script]:
     """
     out = []
     for query in catalog().values():
-        text = text_of(query, examples, run) if _for_persons(query) else None
+        text = statement(query, examples, run) if _for_persons(query) else None
         if text is not None:
-            out.append(Script(f"Trace store {query.topic}", title(query), text))
+            meaning = textwrap.fill(query.meaning, 100, initial_indent="// ", subsequent_indent="// ")
+            out.append(Script(f"Trace store {query.topic}", title(query), f"{meaning}\n{text}"))
     return sorted(out, key=lambda script: (script.folder, not script.name.endswith(" as a graph")))
 
 
-def text_of(query: Query, examples: Examples, run: str | None) -> str | None:
-    """Return the text of a query with its values; None where the run has no example for it."""
+def statement(query: Query, examples: Examples, run: str | None) -> str | None:
+    """Return the text of a query without its header, with its values; None without an example for it."""
     values = examples.values_for(query)
     if values is None:
         return None
-    return with_values(query.text, values if run is None else {**values, "run": run})
-
-
-def statement(query: Query, examples: Examples, run: str | None) -> str | None:
-    """Return `text_of` a query without its header."""
-    text = text_of(query, examples, run)
-    return text and "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+    body = "\n".join(line for line in query.text.splitlines() if not line.startswith("//"))
+    return with_values(body, values if run is None else {**values, "run": run})
 
 
 def title(query: Query) -> str:
