@@ -70,7 +70,7 @@ def browser_links(run: str | None, settings: Settings) -> Opening:
     with opened(settings) as store:
         run = resolve_run(store, run)
         at = _required(store, settings)
-        has_page = _has_start_page(at)
+        has_page = has_start_page(at)
         return Opening(run, at.start(run) if has_page else at.run(run), has_page)
 
 
@@ -85,7 +85,7 @@ def browser_served(run: str | None, settings: Settings) -> Iterator[Opening]:
         at = _required(store, settings)
         server = KitServer(at.origin)
         server.kit = _kit(store, run, server.address)
-    here, has_page = server.address, _has_start_page(at)
+    here, has_page = server.address, has_start_page(at)
     guide = f"{here}{browser.GUIDE}"
     with serving(server):
         link = at.start(run, here) if has_page else at.guide(guide)
@@ -112,7 +112,7 @@ def _required(store: Store, settings: Settings) -> BrowserAt:
     )
 
 
-def _has_start_page(at: BrowserAt) -> bool:
+def has_start_page(at: BrowserAt) -> bool:
     """Return whether the server has our start page in Browser's own origin."""
     try:
         with urllib.request.urlopen(f"{at.origin}/browser/graphstore/start.html", timeout=ASKED_S) as answer:

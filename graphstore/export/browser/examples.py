@@ -15,13 +15,15 @@ from graphstore.queries.catalog import Query
 from graphstore.store.base import Store
 
 ROWS = 20  # of the queries that take a count
-# Which example op a query is best shown with; any other takes the tree.
-PICTURE_BY_QUERY = {
-    "memory/show_tensors_of_op.graph": "flow",
-    "memory/show_producers": "flow",
-    "memory/show_consumers": "flow",
-    "linking/show_kernels_under_op.graph": "launches",
-    "linking/show_kernels_under_op": "launches",
+# Which example op a query is best shown with, the best first; any other takes the tree.
+PICTURES_BY_QUERY = {
+    "memory/show_tensors_of_op.graph": ("flow",),
+    "memory/show_producers": ("flow",),
+    "memory/show_consumers": ("flow",),
+    "linking/show_kernels_under_op.graph": ("launches",),
+    "linking/show_kernels_under_op": ("launches",),
+    "structure/show_ancestors.graph": ("launches", "flow", "tree"),
+    "structure/show_ancestors": ("launches", "flow", "tree"),
 }
 
 
@@ -39,7 +41,8 @@ class Examples:
         """
         wanted = {field.name for field in query.parameters if not field.optional} - {"run"}
         defaults = {field.name: field.default for field in query.parameters if field.optional}
-        op = self.op_by_picture.get(PICTURE_BY_QUERY.get(query.name, "tree"))
+        pictures = PICTURES_BY_QUERY.get(query.name, ("tree",))
+        op = next((self.op_by_picture[each] for each in pictures if each in self.op_by_picture), None)
         for values in (*self.sets, {} if op is None else {"op": op, "uid": op}):
             if wanted <= set(values):
                 return defaults | {name: values[name] for name in wanted}

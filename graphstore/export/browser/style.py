@@ -15,15 +15,16 @@ from graphstore.model.schema_types import Label
 Rules = dict[str, dict[str, str]]
 
 FILE = "graphstore.grass"
+DIAMETER = "70px"  # so that the beginning of an op's name can be read
 DIAMETER_BY_LABEL = {
-    "Run": "80px",
-    "Rank": "65px",
-    "ProcessGroup": "65px",
-    "Collective": "65px",
-    "Repair": "65px",
-    "Error": "80px",
-    "Warning": "65px",
-    "Note": "50px",
+    "Run": "90px",
+    "Rank": "75px",
+    "ProcessGroup": "75px",
+    "Collective": "75px",
+    "Repair": "75px",
+    "Error": "90px",
+    "Warning": "75px",
+    "Note": "60px",
 }
 # Type → colour, width and caption of its line; a type that is not here has the line of the default.
 LINE_BY_TYPE = {
@@ -45,7 +46,7 @@ def rules() -> Rules:
     op = Label("Op", "", "uid", ())
     labels = (op, *LABELS, *SEVERITY_LABELS.values())
     defaults: Rules = {
-        "node": _node(op) | {"diameter": "50px", "font-size": "10px"},
+        "node": _node(op),
         "relationship": _line("#A5ABB6", "1px", "<type>")
         | {"font-size": "8px", "padding": "3px", "text-color-external": "#000000"},
     }
@@ -71,8 +72,8 @@ def _node(label: Label) -> dict[str, str]:
         "text-color-internal": text,
         "caption": f"{{{label.caption}}}",
     }
-    size = DIAMETER_BY_LABEL.get(label.name, "50px")
-    return look | {"diameter": size, "font-size": "10px"}
+    size = DIAMETER_BY_LABEL.get(label.name, DIAMETER)
+    return look | {"diameter": size, "font-size": "9px"}
 
 
 def _line(colour: str, width: str, caption: str) -> dict[str, str]:
