@@ -1,12 +1,12 @@
-// One op of a rank for each kind of picture: an op that calls others, one that launches, one that tensors pass,
-// and the longest device op. The longest is taken where times are known, else the first.
+// One op of a rank for each kind of picture: an op (no annotation, whose tree is too large to read) that calls
+// others, one that launches, one that tensors pass, a device op. The longest where times are known, else the first.
 // param run: text, the run asked
 // param rank: int, global rank
 // column picture: text, tree, launches, flow or kernel; one without an op has no row
 // column uid: int, the op
 // column name: text, its name
 MATCH (op:HostOp)-[:CTRL]->(called:HostOp)-[:CTRL]->(:Op)
-WHERE op.run = $run AND op.rank = $rank AND op.depth > 1
+WHERE op.run = $run AND op.rank = $rank AND op.depth > 1 AND coalesce(op.category, '') <> 'user_annotation'
 WITH DISTINCT op
 RETURN 'tree' AS picture, op.uid AS uid, op.name AS name
 ORDER BY coalesce(op.duration_ns, 0) DESC, uid LIMIT 1

@@ -31,11 +31,11 @@ pytestmark = pytest.mark.neo4j
 RUN = "demo"
 CLI = [sys.executable, "-c", "import sys; from graphstore.cli.app import main; sys.exit(main())"]
 PICTURES = (
-    "Show run as a graph",
-    "Show findings as a graph",
-    "Show call tree as a graph",
-    "Show group members as a graph",
-    "Show calls of collective as a graph",
+    "A graph: run",
+    "A graph: findings",
+    "A graph: call tree",
+    "A graph: group members",
+    "A graph: calls of collective",
 )
 
 
@@ -198,7 +198,7 @@ def test_a_server_of_others_gets_guide_colours_and_scripts(
     drawer.get_by_text("colours of the trace store").click()
     shown.wait_kept("grass", "node.Collective")
     shown.drop(tmp_path / "graphstore-scripts.zip", "application/zip")
-    shown.wait_kept("documents", "// Show run as a graph")
+    shown.wait_kept("documents", "// A graph: run")
 
     assert names == ["graphstore.grass", "graphstore-scripts.zip", "guide.html", "guide.adoc"]
     assert shown.kept("grass")["node.Kernel"] == style.rules()["node.Kernel"]

@@ -39,7 +39,7 @@ class Script:
 
 
 def scripts(examples: Examples, run: str | None) -> list[Script]:
-    """Return a script for each query a person may ask, pictures first in each folder.
+    """Return a script for each query a person may ask, by folder and name.
 
     With a run, its values stand in the texts; without, `$run` stays a parameter. A query that the run has no
     example for (a kernel, where it has none) is left out.
@@ -50,7 +50,7 @@ def scripts(examples: Examples, run: str | None) -> list[Script]:
         if text is not None:
             meaning = textwrap.fill(query.meaning, 100, initial_indent="// ", subsequent_indent="// ")
             out.append(Script(f"Trace store {query.topic}", title(query), f"{meaning}\n{text}"))
-    return sorted(out, key=lambda script: (script.folder, not script.name.endswith(" as a graph")))
+    return sorted(out, key=lambda script: (script.folder, script.name))
 
 
 def statement(query: Query, examples: Examples, run: str | None) -> str | None:
@@ -63,9 +63,12 @@ def statement(query: Query, examples: Examples, run: str | None) -> str | None:
 
 
 def title(query: Query) -> str:
-    """Return the name of a query as a person reads it: structure/show_call_tree.graph → Show call tree …"""
-    words = query.name.split("/")[1].removesuffix(GRAPH).replace("_", " ").capitalize()
-    return f"{words} as a graph" if query.name.endswith(GRAPH) else words
+    """Return the name of a query as a person reads it: 'Show top ops'; 'A graph: call tree' for a picture.
+
+    Browser sorts a folder by name: so pictures come first.
+    """
+    verb, *words = query.name.split("/")[1].removesuffix(GRAPH).split("_")
+    return f"A graph: {' '.join(words)}" if query.name.endswith(GRAPH) else " ".join([verb.title(), *words])
 
 
 def bundle(found: Sequence[Script]) -> bytes:
@@ -73,7 +76,8 @@ def bundle(found: Sequence[Script]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for script in found:
-            file = zipfile.ZipInfo(f"{script.folder}/{script.name}.cypher", _NO_TIME)
+            name = script.name.replace(": ", " ")  # no `:` in a file name on Windows
+            file = zipfile.ZipInfo(f"{script.folder}/{name}.cypher", _NO_TIME)
             packed.writestr(file, f"// {script.name}\n{script.text}")
     return out.getvalue()
 

@@ -38,7 +38,7 @@ LINE_BY_TYPE = {
     "ABOUT": ("#C2185B", "2px", "{role}"),
     "MADE": ("#2E8B57", "3px", "<type>"),
 }
-DARK, LIGHT = "#1B1F27", "#FFFFFF"
+DARK, LIGHT = "#000000", "#FFFFFF"  # one of them has a contrast of 4.5 to any colour
 
 
 def rules() -> Rules:

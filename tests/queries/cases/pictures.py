@@ -278,7 +278,8 @@ def picture_of_waits_within_a_rank(g: GraphBuilder) -> Case:
 def ops_that_make_good_pictures(g: GraphBuilder) -> Case:
     """The longest of each kind: with calls two steps down, with a launch, with tensors, on the device."""
     thread = g.op("thread", g.op("process"))
-    short, long = g.op("short", thread, duration_ns=5), g.op("long", thread, duration_ns=9)
+    step = g.op("ProfilerStep#1", thread, duration_ns=99, category="user_annotation")
+    short, long = g.op("short", step, duration_ns=5), g.op("long", step, duration_ns=9)
     for op in (short, long):
         g.op("leaf", g.op("inner", op))
     _, small = launched(g, short, duration_ns=1)
