@@ -1,13 +1,14 @@
 // The host ops with the longest time of their own (less that of the ops inside).
 // param run: text, the run asked
-// param count: int, how many
+// param count: int = 20, how many
+// param rank: int = null, one rank alone
 // column uid: int, the op
 // column rank: int, global rank
 // column name: text, its name
 // column self_ns: int, time of its own
 // column duration_ns: int, time from start to end
 MATCH (n:HostOp)
-WHERE n.run = $run AND n.self_ns IS NOT NULL
+WHERE n.run = $run AND n.self_ns IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
 RETURN n.uid AS uid, n.rank AS rank, n.name AS name, n.self_ns AS self_ns, n.duration_ns AS duration_ns
 ORDER BY self_ns DESC, uid
 LIMIT $count

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from graphstore.api.hanging_run import hang_run
     from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
     from graphstore.api.replaying import ReplayResult, replay_files
+    from graphstore.api.reporting import write_report
     from graphstore.api.verbs import (
         QueryResult,
         RepairResult,
@@ -100,6 +101,7 @@ __all__ = [
     "tag_run",
     "undo_repairs",
     "write_browser_kit",
+    "write_report",
 ]
 
 _NAMES_BY_MODULE = {
@@ -117,6 +119,7 @@ _NAMES_BY_MODULE = {
     "graphstore.api.hanging_run": ("hang_run",),
     "graphstore.api.importing": ("ImportOptions", "ImportResult", "Imports", "import_runs"),
     "graphstore.api.replaying": ("ReplayResult", "replay_files"),
+    "graphstore.api.reporting": ("write_report",),
     "graphstore.api.verbs": (
         "QueryResult",
         "RepairResult",

@@ -34,6 +34,7 @@ from graphstore.cli import (
     query,
     repair,
     replay,
+    report_,
     runs,
 )
 from graphstore.errors import GraphstoreError, QueryTimeoutError
@@ -54,7 +55,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, replay, draw, browser, hang, query, doctor, demo):
+FIRST = (convert, import_, check, repair, export, report_, replay)
+for verb in (*FIRST, draw, browser, hang, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")

@@ -4,7 +4,7 @@ In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_gro
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
 place. Flat tables of communication: tables.py. Merged execution traces: et_plus.py. Timelines: timeline.py.
-Chakra nodes as JSON: chakra_json.py. Files as they lie, asked for a simulator: simulator/.
+Chakra nodes as JSON: chakra_json.py. Reports: report/. Files as they lie, asked for a simulator: simulator/.
 """
 
 from __future__ import annotations

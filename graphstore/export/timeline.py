@@ -17,7 +17,6 @@ from typing import Any
 
 import polars as pl
 
-from graphstore import queries
 from graphstore.errors import UsageError
 from graphstore.export import timeline_events as events
 from graphstore.export.facts import facts_of_run
@@ -25,12 +24,11 @@ from graphstore.export.files import BUFFER_BYTES, facts_of, publish, staged
 from graphstore.export.json_text import write_document
 from graphstore.export.order import NONE
 from graphstore.export.timeline_columns import (
-    OTHER,
-    THREAD,
     TimelineColumns,
     groups_of_unseen,
     read_timeline,
     spans_of,
+    thread_names,
 )
 from graphstore.export.timeline_findings import Findings
 from graphstore.export.timeline_meetings import Meetings
@@ -48,7 +46,6 @@ UNTIMED = {
 }
 
 KINDS = ("HostOp", "RuntimeCall", "Kernel", "SyncEvent", "CollectiveCall")
-ThreadNames = dict[int, dict[tuple[int, int, int], str]]
 
 
 def export_timeline(store: Store, run: str, out: Path, progress: Progress | None = None) -> dict[str, Any]:
@@ -105,7 +102,7 @@ class _Timeline:
     def __init__(self, store: Store, run: str, progress: Progress | None) -> None:
         self._store, self._run, self._progress = store, run, progress
         self._ranks = [keys for keys in read_keys(store, run) if _has_spans(keys)]
-        self._names = _thread_names(store, run)
+        self._names = thread_names(store, run)
         self._findings = Findings(store, run)
         self._meetings = Meetings()
         self._next_pid = self._next_arrow = 1
@@ -151,13 +148,3 @@ class _Timeline:
 
 def _has_spans(keys: RankKeys) -> bool:
     return any(keys.counts.get(kind) for kind in KINDS)
-
-
-def _thread_names(store: Store, run: str) -> ThreadNames:
-    """Return the names of each rank's threads, by process, part and number of their tracks."""
-    out: ThreadNames = {}
-    rows = queries.run_query(store, run, "structure/show_thread_names").fill_null(NONE)
-    for rank, process, thread, tid, name in rows.iter_rows():
-        key = (process, OTHER, tid) if thread == NONE else (process, THREAD, thread)
-        out.setdefault(rank, {})[key] = name
-    return out

@@ -14,16 +14,18 @@ import polars as pl
 from graphstore.export.columns import read_edges
 from graphstore.export.order import NONE
 from graphstore.queries.columns import RankKeys, read_lists, read_pages
+from graphstore.queries.run import run_query
 from graphstore.store.base import Store
 
 CPU, GPU, DUMP = range(3)  # what a process of the timeline stands for
 THREAD, OTHER = range(2)  # a thread or stream, or beside it: the ET's thread numbers, the waits of a stream
+ThreadNames = dict[int, dict[tuple[int, int, int], str]]
 FRAMES = ("host", "calls", "kernels", "syncs", "comm")  # `kind` of a span is its place among these
 
 
 @dataclass(frozen=True)
-class TimelineColumns:
-    """One rank, each frame ascending by uid; -1 and '' stand for null."""
+class SpanColumns:
+    """What of one rank has a start and an end, each frame ascending by uid; -1 and '' stand for null."""
 
     rank: int
     host: pl.DataFrame  # time/show_host_op_spans
@@ -32,12 +34,28 @@ class TimelineColumns:
     syncs: pl.DataFrame  # time/show_sync_event_spans
     comm: pl.DataFrame  # communication/show_call_spans, and what show_call_columns says beside
     comm_ops: pl.DataFrame  # communication/show_call_ops
+
+
+@dataclass(frozen=True)
+class TimelineColumns(SpanColumns):
+    """One rank with what is drawn as arrows."""
+
     edges: pl.DataFrame
     peers: pl.DataFrame  # communication/show_peer_columns
 
 
 def read_timeline(store: Store, run: str, keys: RankKeys) -> TimelineColumns:
     """Return the columns of a rank."""
+    peers = read_lists(store, run, "communication/show_peer_columns", rank=keys.rank)
+    return TimelineColumns(
+        **vars(read_spans(store, run, keys)),
+        edges=read_edges(store, run, keys),
+        peers=peers.sort("source", "target"),
+    )
+
+
+def read_spans(store: Store, run: str, keys: RankKeys) -> SpanColumns:
+    """Return what of a rank has a start and an end."""
 
     def pages(name: str, kind: str) -> pl.DataFrame:
         return read_pages(store, run, f"time/{name}", keys, kind).sort("uid")
@@ -47,7 +65,7 @@ def read_timeline(store: Store, run: str, keys: RankKeys) -> TimelineColumns:
 
     spans, told = calls("show_call_spans"), calls("show_call_columns")
     beside = [name for name in told.columns if name == "uid" or name not in spans.columns]
-    return TimelineColumns(
+    return SpanColumns(
         rank=keys.rank,
         host=pages("show_host_op_spans", "HostOp"),
         calls=pages("show_runtime_call_spans", "RuntimeCall"),
@@ -55,23 +73,31 @@ def read_timeline(store: Store, run: str, keys: RankKeys) -> TimelineColumns:
         syncs=pages("show_sync_event_spans", "SyncEvent"),
         comm=spans.join(told.select(beside), on="uid", how="left").sort("uid"),
         comm_ops=calls("show_call_ops"),
-        edges=read_edges(store, run, keys),
-        peers=calls("show_peer_columns").sort("source", "target"),
     )
 
 
-def unseen_calls(columns: TimelineColumns) -> pl.DataFrame:
+def thread_names(store: Store, run: str) -> ThreadNames:
+    """Return the names of each rank's threads, by process, part and number of their tracks."""
+    out: ThreadNames = {}
+    rows = run_query(store, run, "structure/show_thread_names").fill_null(NONE)
+    for rank, process, thread, tid, name in rows.iter_rows():
+        key = (process, OTHER, tid) if thread == NONE else (process, THREAD, thread)
+        out.setdefault(rank, {})[key] = name
+    return out
+
+
+def unseen_calls(columns: SpanColumns) -> pl.DataFrame:
     """Return the communication calls that no op of a trace shows, with their row in `comm`."""
     rows = columns.comm.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     return rows.join(columns.comm_ops, left_on="uid", right_on="call_uid", how="anti").sort("uid")
 
 
-def groups_of_unseen(columns: TimelineColumns) -> list[str]:
+def groups_of_unseen(columns: SpanColumns) -> list[str]:
     """Return the group keys of the calls that only a dump shows, ascending: each has a track."""
     return sorted(unseen_calls(columns)["group"].unique().to_list())
 
 
-def spans_of(columns: TimelineColumns) -> pl.DataFrame:
+def spans_of(columns: SpanColumns) -> pl.DataFrame:
     """Return every span: uid, kind and row (of its frame), start and end, and whose track it is on.
 
     `created` and `entered` tell the outer one of two spans with the same times.

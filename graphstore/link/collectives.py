@@ -38,7 +38,7 @@ def find_calls(
     ops = find_comm_ops(host, parent, encloser)
     is_comm = np.zeros(host.height, dtype=np.bool_)
     is_comm[list(ops.by_row)] = True
-    kernel_rows = _nccl_kernels(kernels)
+    kernel_rows = _kernels_by_start(kernels)
     groups.look_for_world(args for call in ops.worker_of_call for args in ops.by_row[call].args)
     by_call = _kernels_by_call(ops, kernel_rows, launcher, is_comm, (encloser, parent))
     rows = [
@@ -59,16 +59,17 @@ def comm_kinds(calls: pl.DataFrame, height: int) -> pl.Series:
     return pl.Series("comm_kind", kinds, dtype=pl.String)
 
 
-def _nccl_kernels(kernels: pl.DataFrame) -> Ints:
-    """Return the rows of the NCCL and RCCL kernels, in order of start."""
+def communication_kernels(kernels: pl.DataFrame) -> Bools:
+    """Return which device ops are NCCL or RCCL kernels: by name, or because they record a communication."""
     names = kernels["name"].unique()
     nccl = names.filter(pl.Series([is_collective_kernel(name) for name in names], dtype=pl.Boolean))
-    chosen = kernels.select(
-        pl.int_range(pl.len()).alias("row"),
-        "start_ns",
-        (pl.col("name").is_in(nccl.implode())).alias("is_nccl"),
-    ).filter(pl.col("is_nccl") | kernels["comm_args"].is_not_null())
-    return chosen.sort("start_ns", "row")["row"].to_numpy()
+    return (kernels["name"].is_in(nccl.implode()) | kernels["comm_args"].is_not_null()).to_numpy()
+
+
+def _kernels_by_start(kernels: pl.DataFrame) -> Ints:
+    """Return the rows of the NCCL and RCCL kernels, in order of start."""
+    rows = kernels.select(pl.int_range(pl.len()).alias("row"), "start_ns")
+    return rows.filter(communication_kernels(kernels)).sort("start_ns", "row")["row"].to_numpy()
 
 
 def _kernels_by_call(

@@ -19,6 +19,7 @@ from graphstore.link.collectives import comm_kinds
 from graphstore.link.data_flow import find_data_flow, tensor_bytes
 from graphstore.link.host_device import Launches
 from graphstore.link.nesting import Ints, own_time
+from graphstore.link.overlaps import idle_before, work_of_device_ops
 from graphstore.link.steps import step_numbers
 from graphstore.link.waits import Lanes
 from graphstore.model.records import complete, edge_frame, node_schema
@@ -72,7 +73,11 @@ def number_nodes(rank: int, tables: Tables, places: Places, comm: pl.DataFrame) 
             "output_bytes": tensor_bytes(host["output_values"]),
         },
         "RuntimeCall": {"root": _optional(root[host.height :]), "depth": _optional(depth[host.height :])},
-        "Kernel": {"launch_class": places.launches.launch_class},
+        "Kernel": {
+            "launch_class": places.launches.launch_class,
+            "work": work_of_device_ops(tables.kernels),
+            "idle_ns": idle_before(tables.kernels),
+        },
         "ChakraNode": {
             "root": _optional(_shift(chakra_root, first["ChakraNode"])),
             "depth": _optional(chakra_depth),

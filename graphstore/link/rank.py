@@ -27,7 +27,9 @@ from graphstore.link.host_host import (
 )
 from graphstore.link.nesting import Ints, Spans, at, sort_spans
 from graphstore.link.numbering import Places, Tables, number_edges, number_nodes
+from graphstore.link.overlaps import with_overlaps
 from graphstore.link.process_groups import Groups, listed_groups
+from graphstore.link.segments import segments
 from graphstore.link.waits import Lanes, find_waits
 from graphstore.model.records import FileRecords, RankGraph, empty
 
@@ -55,7 +57,7 @@ def link_rank(rank: int, files: list[FileRecords], allow_mismatch: bool = False)
     found = find_calls(tables.host, places.parent, places.encloser, tables.kernels, launcher, groups)
     joined = join_entries(found, read_entries(files), tables.host)
     _note_joins(facts, joined)
-    calls = joined.calls
+    calls = with_overlaps(joined.calls, tables.host, tables.kernels, places.lanes)
     graph = RankGraph(rank, files=facts, groups=groups.known())
     for record in files:
         graph.thread_names |= record.thread_names
@@ -165,8 +167,17 @@ def _link(tables: Tables) -> Places:
     launches = host_device.find_launches(kernels, calls)
     caller = host_device.find_callers(calls, call_group, spans)
     facts = host_device.launch_facts(kernels, calls, host["external_id"][timed], launches, caller, spans)
-    lanes = Lanes(timed[spans.row], spans.group, call_group)
+    lanes = _lanes(host, timed[spans.row], spans.group, call_group)
     return Places(encloser, parent, at(timed, caller), _named_parents(host, kernels), launches, lanes, facts)
+
+
+def _lanes(host: pl.DataFrame, row: Ints, lane: Ints, call_lane: Ints) -> Lanes:
+    """Return the threads of the rank, cut into segments by the times as recorded."""
+    some = host.select("start_ns", "duration_ns")[row]
+    start = some["start_ns"].to_numpy()
+    return Lanes(
+        row, lane, call_lane, segments(lane, start, start + some["duration_ns"].fill_null(0).to_numpy())
+    )
 
 
 def _thread_groups(host: pl.DataFrame, calls: pl.DataFrame) -> tuple[Ints, Ints]:

@@ -11,19 +11,22 @@ from typing import Any
 import orjson
 import polars as pl
 
+from graphstore.link.overlaps import device_times
 from graphstore.model.records import RankGraph
 
 Row = dict[str, Any]
 
 
 def rank_row(graph: RankGraph) -> Row:
-    """Return the Rank node: host and device as the first file tells that knows them, waits left out."""
+    """Return the Rank node: host and device as the first file tells that knows them, waits left out, how busy
+    its devices were."""
     left_out = graph.waits_left_out
     return {
         "name": f"rank {graph.rank}",
         "rank": graph.rank,
         "waits_against_times": sum(left_out.values()) or None,
         "waits_against_times_by_rule": orjson.dumps(left_out).decode() if left_out else None,
+        **device_times(graph.nodes["Kernel"]),
     } | {
         key: next((fact[key] for fact in graph.files if fact.get(key)), None)
         for key in ("host", "device_name")

@@ -90,6 +90,8 @@ KERNEL = (
     p("block", "list[int]", "block of a kernel"),
     p("size_bytes", "int", "bytes of a copy or set"),
     p("collective_kind", "text", "kind of an NCCL or RCCL kernel's collective; else null"),
+    p("work", "text", "computation, communication (NCCL, RCCL) or memory (a copy or set)"),
+    p("idle_ns", "int", "how long its stream lay idle right before it; null for the first of a stream"),
     p("node_id", "int", "id in a merged execution trace (ET+); else null"),
     p("parent_id", "int", "parent in a merged execution trace (ET+); else null"),
 )
@@ -173,6 +175,13 @@ COLLECTIVE_CALL = (
         "int",
         "from this rank's start to that of the last member, clock offsets taken off; null where times lack",
     ),
+    p(
+        "exposed_ns",
+        "int",
+        "part of its time in which its rank computed nothing; with overlapped_ns the time of its kernels, "
+        "without any of the backend's or c10d's op. Null where no file tells that",
+    ),
+    p("overlapped_ns", "int", "part of its time in which its rank computed"),
 )
 
 CHAKRA_NODE = (

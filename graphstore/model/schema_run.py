@@ -101,6 +101,11 @@ RANK = (
     ),
     p("clock_offset_calls", "int", "collectives that the offset rests on"),
     p("clock_offset_spread_ns", "int", "largest less smallest difference found among these"),
+    p("device_span_ns", "int", "from the start of its first device op to the end of the last; null for none"),
+    p("device_busy_ns", "int", "time in which a device op ran, on any stream"),
+    p("computing_ns", "int", "time in which a device op that computes ran"),
+    p("communicating_ns", "int", "time in which an NCCL or RCCL kernel ran"),
+    p("overlapped_ns", "int", "time in which both ran"),
     p("waits_against_times", "int", "waits that its rules name and its times contradict: no SYNC edges"),
     p("waits_against_times_by_rule", "json", "these by rule"),
 )

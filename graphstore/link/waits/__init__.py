@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from graphstore.link.collectives import communication_kernels
 from graphstore.link.nesting import Bools, Ints, at
-from graphstore.link.segments import segments
+from graphstore.link.segments import Segments
 from graphstore.link.waits.found import CALL, HOST_OP, KERNEL, SCHEMA, Found
 from graphstore.link.waits.host import find_host_waits
 from graphstore.link.waits.streams import find_stream_waits
 from graphstore.link.waits.threads import find_thread_waits, threads_of
 from graphstore.link.waits.work import NONE, work_of
-from graphstore.model.collectives import is_collective_kernel
 
 __all__ = ["CALL", "HOST_OP", "KERNEL", "SCHEMA", "Lanes", "Waits", "find_waits"]
 COLLECTIVE_OP = "nccl:"  # of the backend; which op around it is the call, the communication calls say
@@ -30,12 +30,13 @@ COLLECTIVE_OP = "nccl:"  # of the backend; which op around it is the call, the c
 class Lanes:
     """On which thread each op lies: `row` the timed host ops by thread and entry, `lane` the thread of each.
 
-    `call`: the thread of each runtime call, by the same numbers.
+    `call`: the thread of each runtime call, by the same numbers. `cut`: the threads' time by innermost op.
     """
 
     row: Ints
     lane: Ints
     call: Ints
+    cut: Segments
 
 
 @dataclass(frozen=True)
@@ -63,27 +64,14 @@ def find_waits(
     calls, kernels, syncs = device
     found = Found()
     if len(lanes.row):
-        some = host.select("start_ns", "duration_ns")[lanes.row]
-        start = some["start_ns"].to_numpy()
-        end = start + some["duration_ns"].fill_null(0).to_numpy()
-        threads = threads_of(host, lanes.row, lanes.lane, segments(lanes.lane, start, end))
+        threads = threads_of(host, lanes.row, lanes.lane, lanes.cut)
         find_thread_waits(threads, comm, found)
     if kernels.height and not kernels["start_ns"].null_count():
-        work = work_of(calls, kernels, lanes.call, caller, launch, _collective_kernels(kernels))
+        work = work_of(calls, kernels, lanes.call, caller, launch, communication_kernels(kernels))
         collective = at(_outermost(_collective_ops(host, comm), encloser), caller)
         find_stream_waits(work, syncs, collective, found)
         find_host_waits(work, syncs, collective, found)
     return Waits(found.frame(), {rule: number for rule, number in sorted(found.left_out.items()) if number})
-
-
-def _collective_kernels(kernels: pl.DataFrame) -> Bools:
-    """Return which device ops are those of a collective."""
-    names = kernels["name"].unique()
-    told = {name: is_collective_kernel(name) for name in names}
-    by_name = (
-        kernels["name"].replace_strict(told, return_dtype=pl.Boolean) if told else kernels["name"].is_null()
-    )
-    return (by_name | kernels["comm_args"].is_not_null()).to_numpy()
 
 
 def _collective_ops(host: pl.DataFrame, comm: pl.DataFrame) -> Bools:

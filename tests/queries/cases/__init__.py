@@ -17,17 +17,8 @@ from tests.queries.graphs import GraphBuilder
 TOPICS = (
     *("structure", "dependencies", "linking", "health", "communication", "matching", "matching_times"),
     *("communication_times", "communication_amounts", "memory"),
-    *(
-        "matching_causes",
-        "standing",
-        "looking",
-        "export",
-        "spans",
-        "drawing",
-        "tables",
-        "repairs",
-        "pictures",
-    ),
+    *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
+    *("looking_structure", "looking_linking", "looking_time", "overlaps", "pictures"),
 )
 
 

@@ -47,11 +47,11 @@ def ask(recorder: Recorder, query: str, limit: int | None = None, **parameters: 
 
 def test_a_name_runs_the_file_of_the_catalogue(recorder: Recorder) -> None:
     """With the limits given."""
-    ask(recorder, "show_top_ops", 5, count=3)
+    ask(recorder, "show_kernel_path", 5, kernel=3)
 
     text, parameters, limits = recorder.asked[0]
-    assert text.startswith("// The host ops with the longest time of their own")
-    assert (parameters, limits) == ({"count": 3}, {"timeout_s": None, "row_limit": 5})
+    assert text.startswith("// The way from a device op up to the top of the call tree")
+    assert (parameters, limits) == ({"kernel": 3}, {"timeout_s": None, "row_limit": 5})
 
 
 def test_a_text_runs_as_it_is(recorder: Recorder) -> None:
@@ -91,19 +91,19 @@ def test_a_parameter_the_text_needs_is_told(recorder: Recorder) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "parameter count is missing. It takes count: int, how many"),
-        ({"count": 1, "rank": 2}, "parameter rank is not one. It takes"),
-        ({"cuont": 1}, "parameter cuont is not one (near it: count), count is missing"),
-        ({"count": None}, "parameter count=None is no int"),
-        ({"count": "many"}, "parameter count='many' is no int"),
-        ({"count": True}, "parameter count=True is no int"),
-        ({"count": 1, "run": "other"}, "parameter run is not one"),
+        ({}, "parameter kernel is missing. It takes kernel: int, uid of the device op"),
+        ({"kernel": 1, "rank": 2}, "parameter rank is not one. It takes"),
+        ({"kernle": 1}, "parameter kernle is not one (near it: kernel), kernel is missing"),
+        ({"kernel": None}, "parameter kernel=None is no int"),
+        ({"kernel": "many"}, "parameter kernel='many' is no int"),
+        ({"kernel": True}, "parameter kernel=True is no int"),
+        ({"kernel": 1, "run": "other"}, "parameter run is not one"),
     ],
 )
 def test_parameters_are_those_of_the_header(recorder: Recorder, given: dict[str, Any], message: str) -> None:
     """Missing, unknown and of the wrong type: each is told with what is taken."""
     with pytest.raises(UsageError) as error:
-        run_query(cast(Store, recorder), "run", "time/show_top_ops", **given)
+        run_query(cast(Store, recorder), "run", "linking/show_kernel_path", **given)
 
     assert message in str(error.value)
     assert recorder.asked == []
