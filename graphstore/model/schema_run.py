@@ -154,7 +154,7 @@ FINDING = (
     p("run", "text", "the run"),
     p("name", "text", "as the rule"),
     p("rule", "text", "rule that found it, e.g. missing_parent"),
-    p("severity", "text", "error, warning or note"),
+    p("severity", "text", "error, warning or note; also its second label: Error, Warning or Note"),
     p("confidence", "text", "high, medium or low"),
     p("message", "text", "one line: the fact, with names"),
     p("evidence", "json", "what it rests on"),

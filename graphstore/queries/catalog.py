@@ -27,7 +27,9 @@ TOPICS = ("health", "structure", "linking", "communication", "time", "memory", "
 # find_ = a check, its rows are findings; show_ and count_ = look; repair_ and write_ change the graph.
 VERBS = ("find", "show", "count", "repair", "write")
 WRITING_VERBS = ("repair", "write")
-ValueType = Literal["int", "float", "text", "bool", "list[int]", "list[float]", "list[text]", "json", "rows"]
+ValueType = Literal[
+    "int", "float", "text", "bool", "list[int]", "list[float]", "list[text]", "json", "rows", "path"
+]
 VALUE_TYPES: tuple[str, ...] = get_args(ValueType)
 _PYTHON_TYPE: dict[str, type | tuple[type, ...]] = {
     "int": int,

@@ -6,10 +6,12 @@ This is no parser of the language: it knows the common subset, and what is outsi
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*)|(?P<text>'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")|(?P<name>`[^`]*`)"
@@ -107,6 +109,24 @@ class Item:
             token.kind == "word" and token.text.lower() in AGGREGATES and after.text == "("
             for token, after in pairwise(self.tokens)
         )
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with values in the place of the parameters named, for where no parameter can be bound.
+
+    Comments and texts stay as they are. A value is null, bool, number, text, or a list of these.
+    """
+    return "".join(
+        literal(values[found.group()[1:]])
+        if found.lastgroup == "param" and found.group()[1:] in values
+        else found.group()
+        for found in _TOKEN.finditer(text)
+    )
+
+
+def literal(value: Any) -> str:
+    """Return a value as Cypher writes it; `&` and `#` in a text as their numbers, for they end a link."""
+    return json.dumps(value).replace("&", "\\u0026").replace("#", "\\u0023")
 
 
 def tokens(text: str) -> list[Token]:

@@ -87,6 +87,13 @@ class Store(Protocol):
         """
         ...
 
+    def browser_origin(self) -> str | None:
+        """Return where the engine's own web pages are (`http://localhost:7474`), for links a person follows.
+
+        None where the engine has none, or doesn't say.
+        """
+        ...
+
     def close(self) -> None:
         """Release what is held; the store can't be used afterwards."""
         ...

@@ -158,6 +158,9 @@ class KgliteStore:
             "remedies": remedies,
         }
 
+    def browser_origin(self) -> None:
+        """Return None: the embedded engine has no pages."""
+
     def close(self) -> None:
         """Let go of the open graphs."""
         with self._lock:

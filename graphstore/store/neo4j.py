@@ -8,9 +8,10 @@ neo4j_write.py. Sessions, retries and errors: neo4j_connection.py. No APOC, no G
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import neo4j
 import neo4j.graph
@@ -18,7 +19,7 @@ import neo4j.spatial
 import neo4j.time
 import polars as pl
 
-from graphstore.errors import GraphstoreError, StoreError, UsageError
+from graphstore.errors import GraphstoreError, QueryError, StoreError, UsageError
 from graphstore.model.records import RunGraph, node_schema
 from graphstore.settings import Settings
 from graphstore.store import guard, values, write
@@ -174,6 +175,14 @@ class Neo4jStore:
             "remedies": remedies,
         }
 
+    def browser_origin(self) -> str | None:
+        """Return where the server's Browser is, as its settings say; None where they may not be asked."""
+        try:
+            settings = self._connection.read(_http_settings, self._settings.query_timeout_s)
+        except QueryError:  # a user without the right, Aura
+            return None
+        return origin(settings, self.address)
+
     def close(self) -> None:
         """Close the connections."""
         self._connection.close()
@@ -238,6 +247,27 @@ def _about(transaction: neo4j.ManagedTransaction) -> tuple[str, set[str]]:
     version = "; ".join(f"{each['versions'][0]} {each['edition']}" for each in components[:1])
     present = {row["name"] for row in transaction.run("SHOW INDEXES YIELD name").data()}
     return version, names(ddl("neo4j")) - present
+
+
+def _http_settings(transaction: neo4j.ManagedTransaction) -> dict[str, str]:
+    """Return the settings of the server that say whether and where it serves pages."""
+    text = "SHOW SETTINGS YIELD name, value WHERE name =~ 'server[.]https?[.](enabled|advertised_address)'"
+    return {row["name"]: row["value"] for row in transaction.run(f"{text} RETURN name, value").data()}
+
+
+def origin(settings: Mapping[str, str], address: str) -> str | None:
+    """Return the origin of the server's pages: plain HTTP where it is on, else HTTPS, else None.
+
+    A server that was not told its name advertises `localhost`, or only a port; who reaches it by another name
+    (`address`, of Bolt) finds the pages under that one.
+    """
+    bolt_host = urlsplit(address).hostname or "localhost"
+    for scheme in ("http", "https"):
+        host, _, port = settings.get(f"server.{scheme}.advertised_address", "").rpartition(":")
+        if settings.get(f"server.{scheme}.enabled") == "true" and port:
+            host = host if host not in ("", "localhost") else bolt_host
+            return f"{scheme}://{'localhost' if host in ('127.0.0.1', '::1', '[::1]') else host}:{port}"
+    return None
 
 
 def _remedy(problem: str) -> str:

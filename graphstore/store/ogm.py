@@ -335,7 +335,9 @@ class ProcessGroup(StructuredNode):
 
 
 class Finding(StructuredNode):
-    """One cause of trouble, with its evidence."""
+    """One cause of trouble, with its evidence; its severity is its second label."""
+
+    __optional_labels__ = ("Error", "Warning", "Note")
 
     fid = StringProperty(unique_index=True, required=True)
     run = StringProperty()

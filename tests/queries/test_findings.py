@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,3 +141,20 @@ def test_a_finding_that_is_found_no_more_goes_or_stays_as_repaired(store: Store)
         (answered.fid, "repaired"),
         *((f.fid, "open") for f in rest),
     }
+
+
+def test_a_finding_has_its_severity_as_a_label(store: Store) -> None:
+    """A graph view colours by label; one whose severity changed has the new label only."""
+    store.write_run(faulty().build())
+    found = check(store, "faulty")
+    note = found[-1]
+    write_findings(store, "faulty", [*found[:-1], replace(note, severity="warning")])
+
+    write_findings(store, "faulty", found)
+
+    text = (
+        "MATCH (f:Finding) WHERE f.run = $run "
+        "RETURN f.severity AS severity, f:Error AS error, f:Warning AS warning, f:Note AS note ORDER BY f.fid"
+    )
+    rows = set(store.query("faulty", text).rows())
+    assert rows == {("error", True, False, False), ("note", False, False, True)}

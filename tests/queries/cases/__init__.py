@@ -18,7 +18,7 @@ TOPICS = (
     *("structure", "dependencies", "linking", "health", "communication", "matching", "matching_times"),
     *("communication_times", "communication_amounts", "memory"),
     *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
-    *("looking_structure", "looking_linking", "looking_time", "overlaps", "diffing"),
+    *("looking_structure", "looking_linking", "looking_time", "overlaps", "diffing", "pictures"),
 )
 
 
