@@ -53,6 +53,7 @@ def questions() -> list[Query]:
         query
         for query in catalog().values()
         if not query.writes
+        and not query.over_runs
         and not query.name.endswith("_columns")
         and not INTERNAL & {parameter.name for parameter in query.parameters}
     ]

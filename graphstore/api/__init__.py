@@ -18,7 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphstore.api.archive import delete_run, doctor, list_runs, rebuild, show_run, tag_run
+    from graphstore.api.archive import (
+        delete_runs,
+        doctor,
+        list_runs,
+        note_run,
+        rebuild,
+        rename_run,
+        show_run,
+        tag_run,
+        verify_runs,
+    )
     from graphstore.api.browsing import (
         Opening,
         browser_at,
@@ -33,8 +43,11 @@ if TYPE_CHECKING:
     from graphstore.api.hanging import HangResult, hang_files
     from graphstore.api.hanging_run import hang_run
     from graphstore.api.importing import ImportOptions, ImportResult, Imports, import_runs
+    from graphstore.api.moving import MovedRun, export_archive, import_archive
+    from graphstore.api.over_runs import RunsResult, Trend, query_runs, trend_runs
     from graphstore.api.replaying import ReplayResult, replay_files
     from graphstore.api.reporting import write_report
+    from graphstore.api.selection import Selection, read_size, read_time
     from graphstore.api.verbs import (
         QueryResult,
         RepairResult,
@@ -67,12 +80,16 @@ __all__ = [
     "ImportOptions",
     "ImportResult",
     "Imports",
+    "MovedRun",
     "Opening",
     "QueryResult",
     "RepairResult",
     "ReplayResult",
+    "RunsResult",
+    "Selection",
     "TableForm",
     "Target",
+    "Trend",
     "browser_at",
     "browser_links",
     "browser_served",
@@ -80,11 +97,12 @@ __all__ = [
     "check_for_simulator",
     "check_run",
     "convert",
-    "delete_run",
+    "delete_runs",
     "demo",
     "diff_runs",
     "doctor",
     "draw_run",
+    "export_archive",
     "export_et_plus",
     "export_json",
     "export_run",
@@ -92,24 +110,42 @@ __all__ = [
     "export_timeline",
     "hang_files",
     "hang_run",
+    "import_archive",
     "import_runs",
     "list_queries",
     "list_runs",
+    "note_run",
     "query_run",
+    "query_runs",
+    "read_size",
+    "read_time",
     "rebuild",
+    "rename_run",
     "repair_run",
     "replay_files",
     "search_queries",
     "show_query",
     "show_run",
     "tag_run",
+    "trend_runs",
     "undo_repairs",
+    "verify_runs",
     "write_browser_kit",
     "write_report",
 ]
 
 _NAMES_BY_MODULE = {
-    "graphstore.api.archive": ("delete_run", "doctor", "list_runs", "rebuild", "show_run", "tag_run"),
+    "graphstore.api.archive": (
+        "delete_runs",
+        "doctor",
+        "list_runs",
+        "note_run",
+        "rebuild",
+        "rename_run",
+        "show_run",
+        "tag_run",
+        "verify_runs",
+    ),
     "graphstore.api.browsing": (
         "Opening",
         "browser_at",
@@ -124,8 +160,11 @@ _NAMES_BY_MODULE = {
     "graphstore.api.hanging": ("HangResult", "hang_files"),
     "graphstore.api.hanging_run": ("hang_run",),
     "graphstore.api.importing": ("ImportOptions", "ImportResult", "Imports", "import_runs"),
+    "graphstore.api.moving": ("MovedRun", "export_archive", "import_archive"),
+    "graphstore.api.over_runs": ("RunsResult", "Trend", "query_runs", "trend_runs"),
     "graphstore.api.replaying": ("ReplayResult", "replay_files"),
     "graphstore.api.reporting": ("write_report",),
+    "graphstore.api.selection": ("Selection", "read_size", "read_time"),
     "graphstore.api.verbs": (
         "QueryResult",
         "RepairResult",

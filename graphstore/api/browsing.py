@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphstore.api.verbs import opened, resolve_run
+from graphstore.api.selection import resolve_run
+from graphstore.api.verbs import opened
 from graphstore.errors import UsageError
 from graphstore.export import browser
 from graphstore.export.browser import BrowserAt

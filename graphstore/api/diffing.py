@@ -5,7 +5,8 @@ In:  two run ids, settings. Out: a `DiffResult`: frames and notes. The compariso
 
 from __future__ import annotations
 
-from graphstore.api.verbs import opened, resolve_run
+from graphstore.api.selection import resolve_run
+from graphstore.api.verbs import opened
 from graphstore.queries.diffing import DiffResult, diff
 from graphstore.settings import Settings
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphstore.api.verbs import opened, resolve_run
+from graphstore.api.selection import resolve_run
+from graphstore.api.verbs import opened
 from graphstore.export.drawing import DrawOptions, drawing
 from graphstore.export.files import publish, staged
 from graphstore.export.pictures import PictureForm, picture

@@ -14,7 +14,8 @@ import polars as pl
 
 from graphstore import queries
 from graphstore.api.hanging import HangResult
-from graphstore.api.verbs import opened, resolve_run
+from graphstore.api.selection import resolve_run
+from graphstore.api.verbs import opened
 from graphstore.errors import UsageError
 from graphstore.link.matching.evidence import EVIDENCE, KEPT
 from graphstore.link.matching.model import group_label

@@ -133,6 +133,8 @@ def import_files(
             f"`graphstore runs delete {run}` first. Nothing was imported."
         )
     records = readers.read_files(found.files, settings, found.explicit, progress)
+    for record in records:  # so that `runs verify` finds the files from any folder
+        record.facts["path"] = str(Path(record.path).absolute())
     problems = [str(r.facts["problem"]) for r in records if r.facts.get("problem")]
     graph = link_records(store, run, content, records, options, settings)
     counts = graph.counts()

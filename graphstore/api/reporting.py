@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from graphstore.api.verbs import opened, resolve_run
+from graphstore.api.selection import resolve_run
+from graphstore.api.verbs import opened
 from graphstore.export import report
 from graphstore.settings import Settings
 from graphstore.store.base import Progress

@@ -16,7 +16,8 @@ import polars as pl
 
 from graphstore import export, queries, readers, repairs
 from graphstore.api.importing import ImportOptions, ImportResult, import_files
-from graphstore.errors import NoTraceError, UsageError
+from graphstore.api.selection import resolve_run
+from graphstore.errors import NoTraceError
 from graphstore.queries.findings import Finding
 from graphstore.repairs import Plan
 from graphstore.settings import Settings
@@ -39,21 +40,6 @@ def scratch_store(settings: Settings) -> Iterator[Store]:
         opened(replace(settings, store=folder)) as store,
     ):
         yield store
-
-
-def resolve_run(store: Store, run: str | None) -> str:
-    """Return the id of a ready run: `run` itself, or the only one when `run` is None.
-
-    Raises UsageError that names the runs there are.
-    """
-    names = [r["run"] for r in store.runs()]
-    if run is None and len(names) == 1:
-        return str(names[0])
-    if run in names:
-        return str(run)
-    there = ", ".join(names[-5:]) or "none; `graphstore import PATH` makes one"
-    asked = "--run is needed" if run is None else f"no run {run}"
-    raise UsageError(f"{asked}. Runs in {store.address}: {there}.")
 
 
 def check_run(run: str | None, settings: Settings, *, topic: str | None = None) -> list[Finding]:

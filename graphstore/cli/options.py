@@ -126,13 +126,14 @@ Paths = Annotated[
     typer.Argument(metavar="PATH", help="Trace files of one run, or folders that hold them directly."),
 ]
 OneRun = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run, as `runs` lists it.", autocompletion=complete_run)
+    str,
+    typer.Argument(metavar="RUN", help="The run: id, latest, latest~N or name.", autocompletion=complete_run),
 ]
 Run = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN",
-        help="The run, as `runs` lists it; needless while the archive holds only one.",
+        help="The run: id, latest, latest~N or name; needless while the archive holds only one.",
         autocompletion=complete_run,
         show_default=False,
     ),
@@ -142,7 +143,7 @@ RunOption = Annotated[
     typer.Option(
         "--run",
         metavar="RUN",
-        help="The run to ask; needless while the archive holds only one.",
+        help="The run to ask: id, latest, latest~N or name; needless while the archive holds only one.",
         autocompletion=complete_run,
     ),
 ]
@@ -180,6 +181,66 @@ FullDetail = Annotated[
 AllowMismatch = Annotated[
     bool, typer.Option("--allow-mismatch", help="Take files that look like different runs as one run.")
 ]
+
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="Runs with this tag. Repeatable: all must be there."),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="DATE", help="Runs imported then or later: 2026-11-01, or with T13:00."),
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="DATE", help="Runs imported before then; a day is included.")
+]
+WorldSize = Annotated[
+    int | None, typer.Option("--world-size", metavar="N", min=1, help="Runs of a job of so many ranks.")
+]
+MinSize = Annotated[
+    str | None,
+    typer.Option("--min-size", metavar="SIZE", help="Runs whose trace files are as large: 500, 10MB, 2GiB."),
+]
+MaxSize = Annotated[
+    str | None, typer.Option("--max-size", metavar="SIZE", help="Runs whose trace files are no larger.")
+]
+RunWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--runs",
+        metavar="all|RUN",
+        help="Ask several runs: all, or a run (repeatable). The conditions below narrow them.",
+        autocompletion=complete_run,
+    ),
+]
+SomeRuns = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="RUN", help="Runs: id, latest, latest~N or name.", autocompletion=complete_run),
+]
+
+
+def selection(
+    runs: Iterable[str] | None = None,
+    tags: Iterable[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    world_size: int | None = None,
+    min_size: str | None = None,
+    max_size: str | None = None,
+) -> api.Selection:
+    """Return the selection that the options name; `all` among the runs is every run.
+
+    Raises UsageError for what is no date or size.
+    """
+    words = tuple(runs or ())
+    return api.Selection(
+        runs=() if "all" in words else words,
+        tags=tuple(tags or ()),
+        since=api.read_time(since) if since else None,
+        until=api.read_time(until, end=True) if until else None,
+        world_size=world_size,
+        min_bytes=api.read_size(min_size) if min_size else None,
+        max_bytes=api.read_size(max_size) if max_size else None,
+    )
 
 
 class ListFirst(TyperGroup):

@@ -106,7 +106,8 @@ def _example(query: Query) -> str:
     """Return a command line that asks it: what must be given, else the first that narrows it."""
     given = [f"-p {p.name}={_sample(p)}" for p in query.asked if not p.optional]
     optional = [f"-p {p.name}={_sample(p)}" for p in query.asked if p.optional][:1]
-    return " ".join(["graphstore query", query.name.split("/")[1], "--run RUN", *(given or optional)])
+    which = "--runs all" if query.over_runs else "--run RUN"
+    return " ".join(["graphstore query", query.name.split("/")[1], which, *(given or optional)])
 
 
 def _sample(parameter: Field) -> Any:

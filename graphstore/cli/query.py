@@ -8,6 +8,7 @@ import typer
 
 from graphstore import api, settings
 from graphstore.cli import options, output
+from graphstore.errors import UsageError
 from graphstore.settings import Settings
 
 
@@ -21,6 +22,13 @@ def run(
         ),
     ],
     run: options.RunOption = None,
+    runs: options.RunWords = None,
+    tag: options.Tags = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    world_size: options.WorldSize = None,
+    min_size: options.MinSize = None,
+    max_size: options.MaxSize = None,
     param: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,14 +56,30 @@ def run(
     form: options.Form = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:
-    """Ask one run in Cypher and print the rows. A query can't write, and the limits always hold."""
-    from graphstore.queries import read_parameters  # with polars, which --help does not need
+    """Ask one run in Cypher and print the rows, or with --runs, --tag, --since … the same of many runs.
+
+    A query can't write, and the limits always hold. One that takes $runs (topic archive) asks what the
+    archive keeps of all runs, or of those selected.
+    """
+    from graphstore.queries import is_over_runs, read_parameters  # with polars, which --help does not need
 
     parameters = read_parameters(query, param or [])
-    result = api.query_run(run, query, parameters, settings.load(store), row_limit=limit, timeout_s=timeout)
-    output.show(result.rows, form)
-    if result.cut:
-        output.say(f"graphstore: cut at {result.rows.height} rows; there are more (--limit).")
+    chosen = options.selection(runs, tag, since, until, world_size, min_size, max_size)
+    here = settings.load(store)
+    is_many = bool(runs) or chosen != api.Selection()
+    if is_many and run is not None:
+        raise UsageError("--run asks one run, --runs and the conditions several: leave one of them out.")
+    if is_many or is_over_runs(query):
+        wanted = chosen if run is None else api.Selection(runs=(run,))
+        many = api.query_runs(query, parameters, here, wanted, row_limit=limit, timeout_s=timeout)
+        rows, cut = many.rows, f" in run {many.cut_in}" if many.cut_in else None
+        asked = f" of {len(many.runs)} runs"
+    else:
+        one = api.query_run(run, query, parameters, here, row_limit=limit, timeout_s=timeout)
+        rows, cut, asked = one.rows, "" if one.cut else None, ""
+    output.show(rows, form)
+    if cut is not None:
+        output.say(f"graphstore: cut at {rows.height} rows{cut}; there are more (--limit).")
     elif form is output.Format.TABLE:
-        output.say(f"{result.rows.height} rows", quiet)
+        output.say(f"{rows.height} rows{asked}", quiet)
     return 0

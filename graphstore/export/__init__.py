@@ -4,7 +4,8 @@ In:  a store and a run; nothing else is read. Out: OUT/RUN.RANK.et, OUT/comm_gro
      all of them or none, the same bytes for the same run on every engine.
 Decided here: the order of the steps of a Chakra export. Every node is validated before any file is moved into
 place. Flat tables of communication: tables.py. Merged execution traces: et_plus.py. Timelines: timeline.py.
-Chakra nodes as JSON: chakra_json.py. Reports: report/. Files as they lie, asked for a simulator: simulator/.
+Chakra nodes as JSON: chakra_json.py. Reports: report/. Whole runs for another archive: archive_file.py. Files
+as they lie, asked for a simulator: simulator/.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphstore.export import manifest as manifests
+from graphstore.export.archive_file import open_archive, write_archive
 from graphstore.export.astra_plan import plan
 from graphstore.export.chakra_json import export_json
 from graphstore.export.columns import read_groups
@@ -41,9 +43,11 @@ __all__ = [
     "export_run",
     "export_tables",
     "export_timeline",
+    "open_archive",
     "read_et",
     "read_nodes",
     "validate_nodes",
+    "write_archive",
 ]
 
 Target = Literal["chakra", "astra-sim"]

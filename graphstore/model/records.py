@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME
+from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME, primary_label, primary_labels
 from graphstore.model.schema_types import Property
 from graphstore.model.tally import Tally
 
@@ -72,6 +72,12 @@ def table_schema(table: str) -> dict[str, Any]:
 def node_schema(label: str) -> dict[str, Any]:
     """Return {property: polars type} of a node label."""
     return {p.name: POLARS_TYPE[p.type] for p in LABEL_BY_NAME[label].properties}
+
+
+def key_of(label: str) -> tuple[str, Any]:
+    """Return the name and the polars type of the key of a label, by which edges name its nodes."""
+    key, properties = primary_labels()[primary_label(label)]
+    return key, POLARS_TYPE[next(p.type for p in properties if p.name == key)]
 
 
 def frame(table: str, columns: dict[str, Any]) -> pl.DataFrame:

@@ -20,6 +20,8 @@ RUN_NODE = (
     p("tool_version", "text", "version of graphstore that imported it"),
     p("content_hash", "text", "sha256 over the files' sha256, sorted"),
     p("tags", "list[text]", "tags given by people"),
+    p("note", "text", "what people wrote about it; null without"),
+    p("trace_bytes", "int", "bytes of its files as stored, dumps and what is no trace included"),
     p("ledger", "json", "records read, kept and left out per file kind"),
     p("matched_from", "text", "whose calls were matched across ranks: flight_recorder or traces; or null"),
     p("healthy", "bool", "true: every call is settled, false: a problem is proven, null: undecided"),

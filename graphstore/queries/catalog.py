@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 from graphstore.errors import QueryError, UsageError
 
 BOUND_BY_STORE = "run"
+OVER_RUNS = "runs"  # parameter of a statement that asks all runs at once: the ids of those asked
 ENGINES = ("kglite", "neo4j")
 SEVERITIES = ("error", "warning", "note")
 TOPICS = ("health", "structure", "linking", "communication", "time", "memory", "archive")
@@ -104,8 +105,8 @@ class Query:
 
     @property
     def asked(self) -> tuple[Field, ...]:
-        """The parameters a person gives: all but the run, which the store binds."""
-        return tuple(field for field in self.parameters if field.name != BOUND_BY_STORE)
+        """The parameters a person gives: all but the run or runs asked."""
+        return tuple(field for field in self.parameters if field.name not in (BOUND_BY_STORE, OVER_RUNS))
 
     @property
     def body(self) -> str:
@@ -123,6 +124,11 @@ class Query:
     def verb(self) -> str:
         """What it is for: find, show, count, repair or write."""
         return self.name.split("/")[1].split("_")[0]
+
+    @property
+    def over_runs(self) -> bool:
+        """Whether it asks what the archive keeps of all runs, by $runs, rather than the graph of one."""
+        return any(parameter.name == OVER_RUNS for parameter in self.parameters)
 
     @property
     def summary(self) -> str:

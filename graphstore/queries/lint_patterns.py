@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphstore.model.schema import LABEL_BY_NAME, OP_KINDS, TYPE_BY_NAME, primary_labels
+from graphstore.model.schema_archive import ARCHIVE_LABELS, NAME_SUM
 from graphstore.queries.cypher_text import (
     AGGREGATES,
     Clause,
@@ -29,7 +30,8 @@ from graphstore.queries.cypher_text import (
 from graphstore.queries.lint_words import Problem
 
 # Keys of nodes: an item ordered by one is in its place for good.
-KEY_PROPERTIES = frozenset(["uid", "fid", "rid"])
+KEY_PROPERTIES = frozenset(["uid", "fid", "rid", NAME_SUM.key])
+_LABEL_BY_NAME = LABEL_BY_NAME | {label.name: label for label in ARCHIVE_LABELS}
 # Never null on a node of a run, so collect() drops none of them.
 NEVER_NULL = frozenset(["uid", "run", "rank", "kind", "name", "fid", "rid", "rule", "group"])
 WRITING = frozenset(["CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH"])
@@ -156,7 +158,7 @@ def _bind_scalar(name: str, scope: Scope) -> None:
 def _declared(path: PathPattern) -> Iterator[Problem]:
     """Every label, type and map key is declared in model/schema.py (an unknown one gives no rows)."""
     for node in path.nodes:
-        unknown = [name for name in node.labels if name != "Op" and name not in LABEL_BY_NAME]
+        unknown = [name for name in node.labels if name != "Op" and name not in _LABEL_BY_NAME]
         unknown += [key for key in node.keys if key not in _properties(Variable("node", node.labels))]
         if unknown:
             yield Problem(node.line, "undeclared", f"the schema has no {', '.join(unknown)} here")
@@ -173,7 +175,7 @@ def _properties(variable: Variable) -> set[str]:
         types = variable.labels or tuple(TYPE_BY_NAME)
         return {p.name for name in types if name in TYPE_BY_NAME for p in TYPE_BY_NAME[name].properties}
     every = {name: {p.name for p in props} for name, (_, props) in primary_labels().items()}
-    every |= {name: {p.name for p in label.properties} for name, label in LABEL_BY_NAME.items()}
+    every |= {name: {p.name for p in label.properties} for name, label in _LABEL_BY_NAME.items()}
     labels = variable.labels or tuple(every)
     return set().union(*(every.get(name, set()) for name in labels))
 

@@ -65,6 +65,10 @@ def _entry(query: Query) -> list[str]:
         lines.append(f"- check `{query.rule}`, severity {query.severity}")
     if query.writes:
         lines.append(f"- writes {', '.join(query.writes)}")
+    if query.over_runs:
+        lines.append(
+            "- asks what the archive keeps of all runs, by `$runs`: `--runs all`, `--tag`, `--since` …"
+        )
     if query.used_by:
         lines.append(f"- used by {query.used_by}")
     lines += [_parameter(parameter) for parameter in query.asked]

@@ -18,7 +18,7 @@ import orjson
 import polars as pl
 
 from graphstore.errors import InputError, QueryError, UsageError
-from graphstore.queries.catalog import BOUND_BY_STORE, Field, Query, get
+from graphstore.queries.catalog import OVER_RUNS, Field, Query, get
 from graphstore.queries.cypher_text import tokens
 from graphstore.store.base import Store
 
@@ -30,6 +30,38 @@ def run_query(store: Store, run: str, name: str, /, **parameters: Any) -> pl.Dat
     """
     query = readable(name)
     return store.query(run, query.text, checked(query, parameters))
+
+
+def run_over_archive(store: Store, runs: Sequence[str], name: str, /, **parameters: Any) -> pl.DataFrame:
+    """Return the rows of a catalogue query that asks all of `runs` at once; raises as run_query does."""
+    query = readable(name)
+    return store.query_archive(query.text, {**checked(query, parameters), OVER_RUNS: list(runs)})
+
+
+def is_over_runs(query: str) -> bool:
+    """Return whether a catalogue name, file or text asks all runs at once: it takes $runs instead of $run.
+
+    Raises UsageError for an unknown name, InputError for a file that can't be read.
+    """
+    if not _is_text(query):
+        return get(query).over_runs
+    text = _read_file(Path(query)) if _is_file(query) else query
+    return any(token.kind == "param" and token.text[1:] == OVER_RUNS for token in tokens(text))
+
+
+def run_any_over_archive(
+    store: Store,
+    runs: Sequence[str],
+    query: str,
+    parameters: Mapping[str, Any],
+    *,
+    row_limit: int | None = None,
+    timeout_s: float | None = None,
+) -> pl.DataFrame:
+    """Return the rows of what asks all of `runs` at once (is_over_runs), as run_any does of one run."""
+    text, bound = _prepared(query, parameters)
+    given = {**bound, OVER_RUNS: list(runs)}
+    return store.query_archive(text, given, timeout_s=timeout_s, row_limit=row_limit)
 
 
 def run_any(
@@ -106,7 +138,7 @@ def _prepared(query: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str,
         known = readable(query)
         return known.text, checked(known, parameters)
     text = _read_file(Path(query)) if _is_file(query) else query
-    used = {token.text[1:] for token in tokens(text) if token.kind == "param"} - {BOUND_BY_STORE}
+    used = {token.text[1:] for token in tokens(text) if token.kind == "param"} - {BOUND_BY_STORE, OVER_RUNS}
     missing = sorted(used - set(parameters))
     if missing:
         raise QueryError(f"parameter {', '.join(missing)} of the text is missing: --param {missing[0]}=VALUE")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from graphstore.settings import Settings
 from graphstore.store.base import Progress, Statement, Store
 from graphstore.store.ddl import ddl
+from graphstore.store.whole import read_run
+from graphstore.store.write import NoGraphError
 
-__all__ = ["Progress", "Statement", "Store", "ddl", "open_store"]
+__all__ = ["NoGraphError", "Progress", "Statement", "Store", "ddl", "open_store", "read_run"]
 
 
 def open_store(settings: Settings) -> Store:

@@ -60,16 +60,35 @@ class Store(Protocol):
         """
         ...
 
+    def query_archive(
+        self,
+        text: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        row_limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Return the rows of a read-only statement on what the archive keeps of all runs, as `query` does.
+
+        That is Run, Finding and NameSum (model/schema_archive.py), up to date with every ready run. The
+        embedded store opens no run file for it. What other nodes it finds depends on the engine.
+        """
+        ...
+
     def change_run(self, run: str, statements: Sequence[Statement]) -> list[pl.DataFrame]:
         """Run writing statements in order, all or none; return the rows of each."""
         ...
 
     def set_run(self, run: str, properties: dict[str, Any]) -> None:
-        """Set properties of the Run node (name, tags)."""
+        """Set properties of the Run node (name, tags, note)."""
         ...
 
     def delete_run(self, run: str) -> None:
         """Delete a run in batches; a killed deletion is finished by the next call."""
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """Return {run: bytes it takes in the archive}; empty where the engine does not tell (Neo4j)."""
         ...
 
     def rebuild(self) -> dict[str, Any]:

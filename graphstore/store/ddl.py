@@ -12,6 +12,7 @@ import re
 from typing import Literal
 
 from graphstore.model.schema import INDEXES, primary_labels
+from graphstore.model.schema_archive import ARCHIVE_INDEXES
 from graphstore.model.schema_types import Index
 
 Engine = Literal["kglite", "neo4j"]
@@ -27,7 +28,7 @@ def ddl(engine: Engine) -> list[str]:
     if engine == "kglite":
         return [_constraint(label, key) for label, key in keys.items()]
     return [_constraint(label, key) for label, key in (keys | _INNER_KEYS).items()] + [
-        _index(each) for each in INDEXES
+        _index(each) for each in (*INDEXES, *ARCHIVE_INDEXES)
     ]
 
 

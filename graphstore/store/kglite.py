@@ -109,7 +109,7 @@ class KgliteStore:
         return rows
 
     def set_run(self, run: str, properties: dict[str, Any]) -> None:
-        """Set properties of the Run node (name, tags); raises UsageError for one that is not the user's."""
+        """Set properties of the Run node (name, tags, note); raises UsageError for any other."""
         text = "MATCH (r:Run {run: $run}) SET r += $properties RETURN count(*) AS n"
         self.change_run(run, [Statement(text, {"properties": changeable(properties)})])
 
@@ -129,12 +129,25 @@ class KgliteStore:
         """Make the index again from the run files and remove leftovers; see Archive.rebuild."""
         return self._archive.rebuild()
 
-    def query_archive(self, text: str, parameters: dict[str, Any] | None = None) -> pl.DataFrame:
-        """Return the rows of a read-only statement on the index: Run, Finding and NameSum of all runs."""
+    def query_archive(
+        self,
+        text: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        row_limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Return the rows of a read-only statement on the index: Run, Finding and NameSum of all runs.
+
+        Raises StoreError when the index is behind the run files and can't be written.
+        """
         guard.refuse_writes(text)
-        self._archive.entries()  # brings the index up to date
-        limit = guard.time_limit(None, self._settings)
-        return engine.run(files.read(self._archive.index), text, parameters or {}, limit)
+        limit = guard.time_limit(timeout_s, self._settings)
+        return engine.run(self._archive.current_index(), text, parameters or {}, limit, row_limit)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of every run file."""
+        return {run: path.stat().st_size for run, path in self._archive.run_files().items()}
 
     def health(self) -> dict[str, Any]:
         """Return what `doctor` shows; the keys are the same on both engines (base.Store.health)."""
@@ -151,7 +164,7 @@ class KgliteStore:
             "address": str(home),
             "reachable": True,
             "runs": len(entries),
-            "size_bytes": sum(path.stat().st_size for path in self._archive.run_files().values()),
+            "size_bytes": sum(self.sizes().values()),
             "free_bytes": shutil.disk_usage(existing).free,
             "leftovers": leftovers,
             "problems": [f"{run}: {problem}" for run, problem in problems.items()],

@@ -21,9 +21,11 @@ import polars as pl
 
 from graphstore.errors import StoreError, UsageError
 from graphstore.model import ids
-from graphstore.model.records import complete, node_schema
+from graphstore.model.records import POLARS_TYPE, complete, node_schema
+from graphstore.model.schema_archive import NAME_SUM
 from graphstore.store import kglite_engine as engine
 from graphstore.store import kglite_files as files
+from graphstore.store import name_sums
 from graphstore.store.write import NodeTable
 
 INDEX_WAIT_S = 20.0  # the index is held for milliseconds at a time; a longer wait is somebody stuck
@@ -31,25 +33,14 @@ _READ_S = 60.0
 
 Summary = dict[str, pl.DataFrame]  # what the index keeps of a run, per label
 
-_NAME_SUM = {
-    "key": pl.String,  # run, kind and name
-    "run": pl.String,
-    "kind": pl.String,
-    "name": pl.String,
-    "nodes": pl.Int64,
-    "duration_ns": pl.Int64,
-    "self_ns": pl.Int64,
-}
+_NAME_SUM = {p.name: POLARS_TYPE[p.type] for p in NAME_SUM.properties}
+_FORM = 2  # of the index: counted up when it keeps more of a run, so that older entries are made again
 _LABELS: dict[str, tuple[str, dict[str, Any]]] = {
     "Run": ("run", node_schema("Run") | {"file_mark": pl.String}),
     "Finding": ("fid", node_schema("Finding")),
     "NameSum": ("key", _NAME_SUM),
     "Counter": ("name", {"name": pl.String, "value": pl.Int64}),
 }
-_SUMS = (
-    "MATCH (n:Op) RETURN n.kind AS kind, n.name AS name, count(*) AS nodes, "
-    "sum(n.duration_ns) AS duration_ns, sum(n.self_ns) AS self_ns ORDER BY kind, name"
-)
 
 
 class Archive:
@@ -88,7 +79,7 @@ class Archive:
         """
         known, present = self._indexed(), self.run_files()
         stale = [
-            run for run, path in present.items() if known.get(run, {}).get("file_mark") != file_mark(path)
+            run for run, path in present.items() if known.get(run, {}).get("file_mark") != _entry_mark(path)
         ]
         gone = [run for run in known if run not in present]
         fresh, problems = self._summaries(stale)
@@ -97,6 +88,26 @@ class Archive:
                 _change(held, fresh, [*gone, *problems])
         found = known | {run: summary["Run"].to_dicts()[0] for run, summary in fresh.items()}
         return {run: _public(found[run]) for run in present if run not in problems}, problems
+
+    def current_index(self) -> Any:
+        """Return the graph of the index, up to date with every run file that can be read.
+
+        Raises StoreError when it is behind them and can't be written.
+        """
+        self.create()
+        entries, _ = self.entries()
+        if not self.index.exists():
+            with self._writing() as held:
+                held.save()
+        graph = files.read(self.index)
+        marks = engine.run(graph, _columns("Run"), {}, _READ_S)
+        listed = dict(zip(marks["run"].to_list(), marks["file_mark"].to_list(), strict=True))
+        if listed != {run: _entry_mark(self.path(run)) for run in entries}:
+            raise StoreError(
+                f"{self.index}: is behind the run files, and another process holds it or it can't be "
+                f"written. Try again; graphstore doctor --rebuild makes it anew."
+            )
+        return graph
 
     def allocate(self) -> int:
         """Return a run number no run here has had; the counter is saved before it is given out."""
@@ -111,7 +122,7 @@ class Archive:
 
         Where the index can't be written the run is safe in its file all the same; entries() mends it.
         """
-        summary = _summary(graph, file_mark(self.path(run)))
+        summary = _summary(graph, _entry_mark(self.path(run)))
         with contextlib.suppress(StoreError), self._writing() as held:
             _change(held, {run: summary}, [])
 
@@ -171,7 +182,7 @@ class Archive:
         for run in runs:
             try:
                 path = self.path(run)
-                summary = _summary(files.read(path), file_mark(path))
+                summary = _summary(files.read(path), _entry_mark(path))
             except (StoreError, UsageError) as error:
                 problems[run] = str(error)
                 continue
@@ -210,11 +221,16 @@ def file_mark(path: Path) -> str:
     return f"{stat.st_size}:{stat.st_mtime_ns}"
 
 
+def _entry_mark(path: Path) -> str:
+    """Return what an entry of the index bears: the mark of its file, and the form of the index."""
+    return f"{_FORM}:{file_mark(path)}"
+
+
 def _summary(graph: Any, mark: str) -> Summary:
     """Return what the index keeps of a run, per label."""
     run = engine.run(graph, _columns("Run", but="file_mark"), {}, _READ_S)
     name = run["run"][0] if run.height else ""
-    sums = engine.run(graph, _SUMS, {}, _READ_S).with_columns(
+    sums = engine.run(graph, name_sums.READ, {"run": name}, _READ_S).with_columns(
         pl.lit(name).alias("run"),
         pl.concat_str(
             pl.lit(name), pl.col("kind").fill_null(""), pl.col("name").fill_null(""), separator="\t"

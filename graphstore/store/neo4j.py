@@ -26,7 +26,7 @@ from graphstore.store import guard, values, write
 from graphstore.store.base import Progress, Statement
 from graphstore.store.ddl import LEASE, ddl, names
 from graphstore.store.neo4j_connection import Connection
-from graphstore.store.neo4j_write import BATCH_S, Writing, allocate, is_dead
+from graphstore.store.neo4j_write import BATCH_S, Writing, allocate, is_dead, make_name_sums
 
 CHANGE_S = 3600.0  # all statements of one repair together
 INDEXES_S = 300  # waited for after making the schema
@@ -88,6 +88,23 @@ class Neo4jStore:
 
         return self._connection.read(work, limit)
 
+    def query_archive(
+        self,
+        text: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        row_limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Return the rows of a read-only statement on all runs, as base.Store.query_archive says."""
+        guard.refuse_writes(text)
+        limit = guard.time_limit(timeout_s, self._settings)
+        return self._connection.read(lambda tx: _rows(tx, text, parameters or {}, row_limit), limit)
+
+    def sizes(self) -> dict[str, int]:
+        """Return nothing: a server does not say what the nodes of one run take."""
+        return {}
+
     def change_run(self, run: str, statements: Sequence[Statement]) -> list[pl.DataFrame]:
         """Run writing statements in one transaction: all of them or, on any error, none.
 
@@ -99,18 +116,18 @@ class Neo4jStore:
         self._ensure_schema()
 
         def work(transaction: neo4j.ManagedTransaction) -> list[pl.DataFrame]:
-            transaction.run("MATCH (r:Run {run: $run}) SET r.run = r.run", run=run).consume()  # the lock
-            self._require_ready(transaction, run)
-            return [
-                _rows(transaction, each.text, {**each.parameters, "run": run}, None) for each in statements
-            ]
+            rows = self._changed(transaction, run, statements)
+            make_name_sums(transaction, run)
+            return rows
 
         return self._connection.write(work, CHANGE_S)
 
     def set_run(self, run: str, properties: dict[str, Any]) -> None:
-        """Set properties of the Run node (name, tags); raises UsageError for one that is not the user's."""
+        """Set properties of the Run node (name, tags, note); raises UsageError for any other."""
         text = "MATCH (r:Run {run: $run}) SET r += $properties RETURN count(*) AS n"
-        self.change_run(run, [Statement(text, {"properties": write.changeable(properties)})])
+        change = [Statement(text, {"properties": write.changeable(properties)})]
+        self._ensure_schema()
+        self._connection.write(lambda tx: self._changed(tx, run, change), BATCH_S)
 
     def delete_run(self, run: str) -> None:
         """Delete a run in batches; it is not shown from the first on; a killed deletion is finished later."""
@@ -122,7 +139,7 @@ class Neo4jStore:
             writing.remove()
 
     def rebuild(self) -> dict[str, Any]:
-        """Make the schema whole and remove the half runs of dead processes.
+        """Make the schema whole and the sums per name anew, and remove the half runs of dead processes.
 
         Returns {runs, removed: [run], problems: {run: who writes it}}.
         """
@@ -139,8 +156,10 @@ class Neo4jStore:
                 removed.append(run)
             except StoreError as error:
                 problems[run] = str(error)
-        ready = sum(status == "ready" for status in self._states().values())
-        return {"runs": ready, "removed": removed, "problems": problems}
+        ready = [run for run, status in self._states().items() if status == "ready"]
+        for run in ready:
+            self._connection.write(partial(make_name_sums, run=run), BATCH_S)
+        return {"runs": len(ready), "removed": removed, "problems": problems}
 
     def health(self) -> dict[str, Any]:
         """Return what `doctor` shows; the keys are the same on both engines (base.Store.health)."""
@@ -186,6 +205,14 @@ class Neo4jStore:
     def close(self) -> None:
         """Close the connections."""
         self._connection.close()
+
+    def _changed(
+        self, transaction: neo4j.ManagedTransaction, run: str, statements: Sequence[Statement]
+    ) -> list[pl.DataFrame]:
+        """Run statements on a ready run, alone in changing it; return their rows."""
+        transaction.run("MATCH (r:Run {run: $run}) SET r.run = r.run", run=run).consume()  # the lock
+        self._require_ready(transaction, run)
+        return [_rows(transaction, each.text, {**each.parameters, "run": run}, None) for each in statements]
 
     def _states(self) -> dict[str, str]:
         """Return {run: status} of all runs; 'written by …' for one that a living process is at."""

@@ -23,6 +23,8 @@ import polars as pl
 
 from graphstore.errors import StoreError
 from graphstore.model.schema import LABELS, primary_labels
+from graphstore.model.schema_archive import ARCHIVE_LABELS
+from graphstore.store import name_sums
 from graphstore.store.base import Progress
 from graphstore.store.ddl import COUNTER, LEASE
 from graphstore.store.neo4j_connection import Connection
@@ -113,6 +115,7 @@ class Writing:
 
     def _finish(self, transaction: neo4j.ManagedTransaction, properties: dict[str, Any]) -> None:
         self._renew(transaction)
+        make_name_sums(transaction, self.run)
         transaction.run(
             "MATCH (r:Run {run: $run}) SET r = $properties", run=self.run, properties=properties
         ).consume()
@@ -132,6 +135,12 @@ class Writing:
                 return True
         transaction.run("MATCH (r:Run {run: $run}) DETACH DELETE r", run=self.run).consume()
         return False
+
+
+def make_name_sums(transaction: neo4j.ManagedTransaction, run: str) -> None:
+    """Make the sums per name of a run anew, in the transaction that changed it."""
+    for text in (name_sums.REMOVE, name_sums.MAKE):
+        transaction.run(text, run=run).consume()
 
 
 def is_dead(lease: dict[str, Any]) -> bool:
@@ -230,5 +239,7 @@ def _edge_rows(part: pl.DataFrame) -> list[Any]:
 
 # The labels of a run's nodes: the kinds, not Op, because their indexes on run serve the deletion.
 _REMOVABLE = tuple(
-    label.name for label in LABELS if label.name != "Run" and any(p.name == "run" for p in label.properties)
+    label.name
+    for label in (*LABELS, *ARCHIVE_LABELS)
+    if label.name != "Run" and any(p.name == "run" for p in label.properties)
 )

@@ -55,6 +55,8 @@ class Run(StructuredNode):
     tool_version = StringProperty()
     content_hash = StringProperty()
     tags = ArrayProperty(StringProperty())
+    note = StringProperty()
+    trace_bytes = IntegerProperty()
     ledger = StringProperty()
     matched_from = StringProperty()
     healthy = BooleanProperty()

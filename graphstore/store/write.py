@@ -47,15 +47,19 @@ class Prepared:
         return 1 + sum(t.frame.height for t in self.nodes) + sum(t.frame.height for t in self.edges)
 
 
+class NoGraphError(StoreError):
+    """What was given is no whole run; by the code that made it, or by the file it was read from."""
+
+
 def prepare(graph: RunGraph) -> Prepared:
     """Return the run ready to be written.
 
-    Raises StoreError when keys repeat, an edge has no end, an edge repeats or the uids are not this run's:
-    each is a defect of the code that made the graph, never the user's fault.
+    Raises NoGraphError (a StoreError) when keys repeat, an edge has no end, an edge repeats or the uids are
+    not this run's: each is a defect of the code that made the graph, never the user's fault.
     """
     run = str(graph.run["run"])
     if not ids.RUN_ID.fullmatch(run):
-        raise StoreError(f"{run!r} is no run id: letters, digits, '.', '_' and '-', at most 100 (--run ID)")
+        raise NoGraphError(f"{run!r} is no run id: letters, digits, '.', '_' and '-', at most 100 (--run ID)")
     properties = {p.name: graph.run.get(p.name) for p in LABEL_BY_NAME["Run"].properties}
     properties |= {"status": "ready", "name": properties["name"] or run}
     nodes = [_node_table(label, frame) for label, frame in graph.nodes.items() if label != "Run"]
@@ -86,7 +90,7 @@ def _keys(run: str, nodes: list[NodeTable]) -> dict[str, pl.Series]:
     for label, series in keys.items():
         if series.null_count() or series.n_unique() < series.len():
             without = series.len() - series.drop_nulls().n_unique()
-            raise StoreError(
+            raise NoGraphError(
                 f"run {run}: {without} {label} nodes share a key or have none. "
                 f"Nothing was written; this is a defect of graphstore."
             )
@@ -98,7 +102,7 @@ def _check_uids(run: str, run_no: int, keys: dict[str, pl.Series]) -> None:
     labels = [name for name, (key, _) in primary_labels().items() if key == "uid" and name in keys]
     uids = pl.concat([keys[label] for label in labels]) if labels else pl.Series(dtype=pl.Int64)
     if uids.len() and (uids.n_unique() < uids.len() or ((uids // (1 << ids.UID_SHIFT)) != run_no).any()):
-        raise StoreError(
+        raise NoGraphError(
             f"run {run}: uids repeat or are not of run number {run_no}. "
             f"Nothing was written; this is a defect of graphstore."
         )
@@ -109,14 +113,14 @@ def _edge_table(run: str, table: EdgeTable, keys: dict[str, pl.Series]) -> EdgeT
     frame = table.frame
     unknown = set(frame.columns) - {"src", "dst"} - _EDGE_TYPES[table.type]
     if unknown:
-        raise StoreError(f"run {run}: {table.type} edges have undeclared properties {sorted(unknown)}")
+        raise NoGraphError(f"run {run}: {table.type} edges have undeclared properties {sorted(unknown)}")
     for column, label in (("src", table.source), ("dst", table.target)):
         if label == "Run" and frame.schema[column] != pl.String:  # named by uid; its key is the run's id
             frame = frame.with_columns(pl.lit(run).alias(column))
         present = keys.get(label, pl.Series(dtype=frame.schema[column]))
         absent = frame.height - int(frame[column].is_in(present.implode()).sum())
         if absent:
-            raise StoreError(
+            raise NoGraphError(
                 f"run {run}: {absent} of {frame.height} {table.type} edges name a {label} that is not in the "
                 f"run. Nothing was written; this is a defect of graphstore."
             )
@@ -135,7 +139,7 @@ def _check_repeats(run: str, edges: list[EdgeTable]) -> None:
         both = pl.concat(frames)
         repeated = both.height - both.n_unique()
         if repeated:
-            raise StoreError(
+            raise NoGraphError(
                 f"run {run}: {repeated} {kind} edges stand twice between the same nodes. "
                 f"Nothing was written; this is a defect of graphstore."
             )
@@ -148,8 +152,8 @@ def batches(frame: pl.DataFrame, size: int) -> Iterator[pl.DataFrame]:
 
 
 def changeable(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return properties of a Run that people may set (name, tags); raises UsageError for any other."""
-    refused = sorted(set(properties) - {"name", "tags"})
+    """Return properties of a Run that people may set (name, tags, note); raises UsageError for any other."""
+    refused = sorted(set(properties) - {"name", "tags", "note"})
     if refused:
-        raise UsageError(f"a run's {', '.join(refused)} can't be set; name and tags can")
+        raise UsageError(f"a run's {', '.join(refused)} can't be set; name, tags and note can")
     return properties

@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from graphstore.queries import catalog, get, run_query
+from graphstore.queries import catalog, get, run_over_archive, run_query
 from graphstore.queries.run import checked
 from graphstore.store import Statement, Store
 from tests.queries import raw_kglite
@@ -17,7 +17,8 @@ from tests.queries.cases import Case, all_cases
 
 CASES = all_cases()
 WRITING = {name for name, query in catalog().items() if query.writes}
-READING = [name for name, case in CASES.items() if case.query not in WRITING]
+OVER_RUNS = {name for name, query in catalog().items() if query.over_runs}
+READING = [name for name, case in CASES.items() if case.query not in WRITING | OVER_RUNS]
 
 
 def compared(rows: list[tuple[Any, ...]], case: Case) -> list[tuple[Any, ...]]:
@@ -60,6 +61,8 @@ def ask(store: Store, case: Case) -> None:
         write(store, case, name, parameters)
     if get(case.query).writes:
         found = write(store, case, case.query, case.parameters)
+    elif get(case.query).over_runs:
+        found = run_over_archive(store, [run], case.query, **case.parameters)
     else:
         found = run_query(store, run, case.query, **case.parameters)
     assert found.columns == [field.name for field in get(case.query).columns]

@@ -19,6 +19,7 @@ TOPICS = (
     *("communication_times", "communication_amounts", "memory"),
     *("matching_causes", "standing", "looking", "export", "spans", "drawing", "tables", "repairs"),
     *("looking_structure", "looking_linking", "looking_time", "overlaps", "diffing", "pictures"),
+    "archive",
 )
 
 
