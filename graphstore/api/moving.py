@@ -19,7 +19,8 @@ from graphstore.api.verbs import opened
 from graphstore.errors import InputError, UsageError
 from graphstore.link.renumber import renumber
 from graphstore.model.ids import RUN_ID
-from graphstore.model.records import EdgeTable, RunGraph, complete, node_schema
+from graphstore.model.records import POLARS_TYPE, EdgeTable, RunGraph, complete, node_schema
+from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME
 from graphstore.settings import Settings
 from graphstore.store import NoGraphError, read_run
 from graphstore.store.base import Progress, Store
@@ -111,7 +112,7 @@ def _is_same(store: Store, name: str, given: RunGraph) -> bool:
 def _tables(graph: RunGraph) -> dict[str, list[Any]]:
     """Return the tables of a run in a form that compares."""
     nodes = {
-        label: complete(frame, node_schema(label)).sort("uid" if "uid" in frame.columns else frame.columns[0])
+        label: complete(frame, node_schema(label)).sort(LABEL_BY_NAME[label].key)
         for label, frame in graph.nodes.items()
     }
     return {label: frame.rows() for label, frame in nodes.items()} | {
@@ -120,8 +121,9 @@ def _tables(graph: RunGraph) -> dict[str, list[Any]]:
 
 
 def _sorted_edges(table: EdgeTable) -> list[Any]:
-    names = ["src", "dst", *sorted(set(table.frame.columns) - {"src", "dst"})]
-    return table.frame.select(names).sort("src", "dst").rows()
+    ends = {name: table.frame.schema[name] for name in ("src", "dst")}
+    own = {p.name: POLARS_TYPE[p.type] for p in TYPE_BY_NAME[table.type].properties}
+    return complete(table.frame, ends | own).sort("src", "dst").rows()
 
 
 def _counts(entry: dict[str, Any]) -> tuple[int, int]:

@@ -88,10 +88,10 @@ def read_time(word: str, *, end: bool = False) -> datetime:
     """
     try:
         found = datetime.fromisoformat(word)
-    except ValueError as error:
+        if end and re.fullmatch(r"[\d-]+", word):
+            found += timedelta(days=1)
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{word!r} is no date: want 2026-11-01 or 2026-11-01T13:00:00") from error
-    if end and re.fullmatch(r"[\d-]+", word) and found != datetime.max.replace(hour=0):
-        found += timedelta(days=1)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -138,7 +138,7 @@ class ArchiveFile:
         with _refused(self.path):
             nodes = {str(each["label"]): self._nodes(each) for each in entry["nodes"]}
             edges = [self._edges(each) for each in entry["edges"]]
-            return RunGraph(dict(entry["run"]), nodes, edges)
+            return RunGraph(_properties(self.path, entry["run"]), nodes, edges)
 
     def _nodes(self, entry: dict[str, Any]) -> pl.DataFrame:
         label = str(entry["label"])
@@ -186,8 +186,7 @@ def open_archive(path: Path, settings: Settings) -> Iterator[ArchiveFile]:
             runs = list(manifest["runs"])
             _check_members(archive, runs, settings.max_file_bytes)
             for entry in runs:
-                if not RUN_ID.fullmatch(entry["run"]["run"]) or int(entry["run"]["run_no"]) < 0:
-                    raise ValueError("a run in it has no id")
+                _properties(path, entry["run"])
         yield ArchiveFile(path, archive, runs)
 
 
@@ -210,6 +209,18 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
             f"{manifest['tool_version']}; this one reads up to form {VERSION}. Update graphstore."
         )
     return manifest
+
+
+def _properties(path: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return every property of a Run, None where the file has none; raises for one the schema lacks."""
+    schema = node_schema("Run")
+    unknown = sorted(set(given) - set(schema))
+    if unknown:
+        raise _unknown(path, f"property {', '.join(unknown)} of a run")
+    own: dict[str, Any] = pl.DataFrame([given], schema=schema, strict=True).to_dicts()[0]
+    if not RUN_ID.fullmatch(own["run"]) or own["run_no"] is None:
+        raise ValueError("a run in it has no id")
+    return own
 
 
 def _check_members(archive: zipfile.ZipFile, runs: list[dict[str, Any]], limit: int) -> None:

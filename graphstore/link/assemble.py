@@ -305,6 +305,7 @@ def _run_properties(
         "tool_version": graphstore.__version__,
         "content_hash": content_hash(fact["sha256"] for fact in facts if fact.get("sha256")),
         "tags": [],
+        "note": None,
         "trace_bytes": sum(fact.get("size_bytes") or 0 for fact in facts),
         "ledger": orjson.dumps(ledger(facts)).decode(),
     }

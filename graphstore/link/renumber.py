@@ -3,7 +3,8 @@
 In:  a RunGraph as a store holds it, with findings and repairs. Out: the same with uids of the new number and,
 where asked for, the new id in every key that begins with it.
 Decided here: which columns hold uids (UID_COLUMNS), and under which names the JSON of findings and repairs
-does (UID_KEYS): numbers alone do not tell, a start in nanoseconds may look like a uid.
+does (UID_KEYS): numbers alone do not tell, a start in nanoseconds may look like a uid. Evidence that names nodes under another
+word needs it here: tests/integration/test_moving.py compares with what the files give in the new archive.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from graphstore.model.ids import UID_SHIFT, uid_of
 from graphstore.model.records import EdgeTable, RunGraph
 
 UID_COLUMNS = ("uid", "root", "encloser", "trace_file")
-UID_KEYS = frozenset(["uid", "parent", "src", "dst", "root", "encloser", "trace_file"])
+UID_KEYS = frozenset([*UID_COLUMNS, "uids", "parent", "src", "dst", "waits", "awaited", "kernel"])
 RUN_KEYS = ("fid", "rid", "repair")  # keys of findings and repairs: they begin with the run's id
 JSON_COLUMNS = {"Finding": ("evidence",), "Repair": ("evidence", "before", "after")}
 TEXT_COLUMNS = {"Finding": "message", "Repair": "reason"}  # a node without another name is called 'uid N'
