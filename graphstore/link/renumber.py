@@ -3,8 +3,8 @@
 In:  a RunGraph as a store holds it, with findings and repairs. Out: the same with uids of the new number and,
 where asked for, the new id in every key that begins with it.
 Decided here: which columns hold uids (UID_COLUMNS), and under which names the JSON of findings and repairs
-does (UID_KEYS): numbers alone do not tell, a start in nanoseconds may look like a uid. Evidence that names nodes under another
-word needs it here: tests/integration/test_moving.py compares with what the files give in the new archive.
+does (UID_KEYS): numbers alone do not tell, a start in nanoseconds may look like a uid. Evidence that names
+nodes by another word needs it here; tests/integration/test_moving.py compares with what the files give.
 """
 
 from __future__ import annotations
