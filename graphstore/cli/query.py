@@ -73,7 +73,7 @@ def run(
         wanted = chosen if run is None else api.Selection(runs=(run,))
         many = api.query_runs(query, parameters, here, wanted, row_limit=limit, timeout_s=timeout)
         rows, cut = many.rows, f" in run {many.cut_in}" if many.cut_in else None
-        asked = f" of {len(many.runs)} runs"
+        asked = f" of {len(many.runs)} {'run' if len(many.runs) == 1 else 'runs'}"
     else:
         one = api.query_run(run, query, parameters, here, row_limit=limit, timeout_s=timeout)
         rows, cut, asked = one.rows, "" if one.cut else None, ""
