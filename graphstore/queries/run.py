@@ -18,7 +18,7 @@ import orjson
 import polars as pl
 
 from graphstore.errors import InputError, QueryError, UsageError
-from graphstore.queries.catalog import OVER_RUNS, Field, Query, get
+from graphstore.queries.catalog import BOUND_BY_STORE, OVER_RUNS, Field, Query, get
 from graphstore.queries.cypher_text import tokens
 from graphstore.store.base import Store
 
