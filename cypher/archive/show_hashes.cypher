@@ -1,4 +1,5 @@
 // The files of the run: where each was read from, and the hash of its bytes.
+// internal: runs verify
 // param run: text, the run asked
 // column name: text, file name
 // column path: text, where it was read from
