@@ -8,6 +8,7 @@ import typer
 
 from graphstore import api, settings
 from graphstore.cli import options, output
+from graphstore.cli.pager import screen
 from graphstore.errors import UsageError
 
 app = typer.Typer(
@@ -34,11 +35,12 @@ def show(
         output.show_record(found, form)
         return
     files, counts = found.pop("files"), found.pop("counts")
-    output.show_record(found, form)
-    output.show_text("")
-    output.show(files, form)
-    output.show_text("")
-    output.show(counts, form)
+    with screen.one_page():
+        output.show_record(found, form)
+        output.show_text("")
+        output.show(files, form)
+        output.show_text("")
+        output.show(counts, form)
 
 
 @app.command()
