@@ -21,13 +21,19 @@ ENGINES = ("neo4j", "neo4j-rust-ext", "neomodel", "kglite", "polars", "protobuf"
 
 
 def list_runs(settings: Settings) -> list[dict[str, Any]]:
-    """Return the properties of every ready run, oldest first."""
+    """Return the properties of every ready run, oldest first: a dict each, as `Run` of the schema lists them.
+
+    Raises StoreError.
+    """
     with opened(settings) as store:
         return store.runs()
 
 
 def show_run(run: str | None, settings: Settings) -> dict[str, Any]:
-    """Return one run: its properties, its files with their ledger, and the counts per label."""
+    """Return one run: its properties, `files` with their ledger, and `counts` of nodes per label.
+
+    Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         properties = next(r for r in store.runs() if r["run"] == run)
@@ -37,7 +43,7 @@ def show_run(run: str | None, settings: Settings) -> dict[str, Any]:
 
 
 def tag_run(run: str, add: list[str], remove: list[str], settings: Settings) -> list[str]:
-    """Add and remove tags of a run; return the tags it has now, sorted."""
+    """Add and remove tags of a run; return the tags it has now, sorted. Raises UsageError, StoreError."""
     with opened(settings) as store:
         run = resolve_run(store, run)
         old = next(r for r in store.runs() if r["run"] == run)["tags"] or []
@@ -47,7 +53,10 @@ def tag_run(run: str, add: list[str], remove: list[str], settings: Settings) -> 
 
 
 def delete_run(run: str, settings: Settings) -> None:
-    """Delete one run from the archive; the trace files themselves are not touched."""
+    """Delete one run from the archive; the trace files themselves are not touched.
+
+    Raises UsageError for a run that is not there, StoreError when another process writes it.
+    """
     with opened(settings) as store:
         store.delete_run(resolve_run(store, run))
 
@@ -55,7 +64,8 @@ def delete_run(run: str, settings: Settings) -> None:
 def rebuild(settings: Settings) -> dict[str, Any]:
     """Make the archive's index again from its runs, and remove what killed processes left.
 
-    Returns {runs: count, removed: what went, problems: {run: why it can't be read or removed}}.
+    Returns {runs: count, removed: what went, problems: {run: why it can't be read or removed}}. Raises
+    StoreError.
     """
     with opened(settings) as store:
         return store.rebuild()
@@ -65,7 +75,8 @@ def doctor(settings: Settings) -> dict[str, Any]:
     """Return versions, settings, where the archive lies, whether it answers, and what to do if not.
 
     `settings` holds for each value where it came from; a password is never among them, only whether one is
-    set. An unreachable store is part of the answer (`reachable` false, `remedy`), not an error.
+    set. An unreachable store is part of the answer (`reachable` false, `remedy`), not an error: raises
+    nothing.
     """
     facts: dict[str, Any] = {
         "graphstore": graphstore.__version__,
