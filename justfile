@@ -13,7 +13,7 @@ lint:
     ruff check .
     ruff format --check .
     mypy
-    mypy benchmarks/*.py docs/*.py docker/*.py
+    mypy benchmarks/*.py docs/*.py docker/*.py examples/*.py
     lint-imports
     just cypher
     just docs-check
@@ -24,12 +24,16 @@ cypher:
 
 # Write the generated parts of the pages again.
 docs:
-    python -m cogapp -r README.md docs/hang.md docs/simulators.md docs/tables.md graphstore/model/README.md
+    python -m cogapp -r README.md docs/api.md docs/configuration.md docs/hang.md docs/simulators.md docs/tables.md graphstore/model/README.md
     python -m graphstore.queries.page
+
+# Execute the notebook and keep what it shows.
+notebook:
+    python examples/execute.py
 
 # Fail when a generated part of a page is out of date.
 docs-check:
-    python -m cogapp --check README.md docs/hang.md docs/simulators.md docs/tables.md graphstore/model/README.md
+    python -m cogapp --check README.md docs/api.md docs/configuration.md docs/hang.md docs/simulators.md docs/tables.md graphstore/model/README.md
 
 # The tests that need no Neo4j and take no long time.
 unit:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +16,14 @@ from typer.core import TyperGroup
 
 from graphstore import api, settings
 from graphstore.cli import output
+from graphstore.cli.pager import screen
 from graphstore.errors import GraphstoreError, UsageError
 
 if TYPE_CHECKING:
     from graphstore.queries.catalog import Query
+
+
+COMPLETE_S = 1.0  # that a person waits for a server when completing a word
 
 
 class Detail(StrEnum):
@@ -42,12 +47,23 @@ class PieceForm(StrEnum):
     COMPACT = "compact"
 
 
-def complete_run(incomplete: str) -> list[str]:
-    """Return the runs of the default archive that begin so, for the shell; none when it can't be asked."""
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the runs of the archive that begin so, for the shell; none when it can't be asked at once."""
+    from graphstore.store.names import run_names  # needed by the shell alone
+
     try:
-        return [run["run"] for run in api.list_runs(settings.load()) if run["run"].startswith(incomplete)]
-    except GraphstoreError:
+        chosen = settings.load(ctx.params.get("store"))
+        return [name for name in run_names(chosen, COMPLETE_S) if name.startswith(incomplete)]
+    except (GraphstoreError, OSError):  # the verb itself will say what is wrong
         return []
+
+
+def complete_run_or_path(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the runs that begin so, and the files beside them; where no run does, the shell knows files."""
+    runs = complete_run(ctx, incomplete)
+    if not runs:
+        return []
+    return runs + sorted(glob(f"{escape(incomplete)}*"))
 
 
 def complete_query(incomplete: str) -> list[str]:
@@ -91,6 +107,28 @@ def _known_query(name: str) -> Query | None:
         return None
 
 
+def configured_form(
+    ctx: typer.Context, param: typer.CallbackParam, form: output.Format | None
+) -> output.Format | None:
+    """Return the form of rows: what the command line says, else `format` of a config file.
+
+    Raises UsageError where it can't be shown, before the verb does anything.
+    """
+    if ctx.resilient_parsing or form is None:  # a shell completes a word
+        return form
+    source = ctx.get_parameter_source(param.name or "")
+    if source is not None and source.name == "DEFAULT":
+        form = output.Format(settings.load().format)
+    output.refuse_terminal(form)
+    return form
+
+
+def kept_quiet(quiet: bool) -> bool:
+    """Keep the pager away from a quiet call."""
+    screen.quiet = quiet
+    return quiet
+
+
 Store = Annotated[
     str | None,
     typer.Option(
@@ -102,8 +140,16 @@ Store = Annotated[
         show_default=False,
     ),
 ]
-Form = Annotated[output.Format, typer.Option("--format", help="How rows are written to stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")]
+Form = Annotated[
+    output.Format,
+    typer.Option("--format", help="How rows are written to stdout.", callback=configured_form),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No progress and no remarks on stderr, no pager.", callback=kept_quiet
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 when a finding of severity error stays open.")]
 TargetOption = Annotated[
     Target,
