@@ -29,7 +29,7 @@ def headline(result: DiffResult) -> str:
     """Return by how much B is slower or faster, and what figure says so."""
     worst = result.worst
     if worst is None:
-        return f"{result.b} against {result.a}: no times in both runs, compared by structure"
+        return f"{result.b} against {result.a}: no times that both runs have, compared by structure"
     percent, delta = worst["percent"], worst["delta_ns"]
     word = f"{abs(percent):.1f} % {'slower' if delta > 0 else 'faster'} than" if delta else "as fast as"
     figure = f"{worst['measure']} {time_text(worst['a_ns'])}"
@@ -163,7 +163,8 @@ def remarks(result: DiffResult) -> Iterator[str]:
     if waits[0] != waits[1]:
         yield f"waits in calls, all ranks: {time_text(waits[0])} → {time_text(waits[1])}"
     steps = result.figures.select("steps_a", "steps_b").min().row(0)
-    if result.changes.height and min(steps) < 3:
+    noisy = bool((result.changes["noise_ns"].fill_null(0) > 0).any())
+    if noisy and min(steps) < 3:
         yield (
             f"note: {steps[0]} steps in {result.a}, {steps[1]} in {result.b}: too few to tell over steps "
             "what holds (it takes 3 each); changes are told by the noise of the two runs alone"

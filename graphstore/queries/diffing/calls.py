@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from graphstore.link.forest import PATH_SEPARATOR
-from graphstore.link.nesting import Bools, Ints
+from graphstore.link.nesting import Bools, Ints, at
 from graphstore.queries.diffing.columns import NONE, RankColumns
 from graphstore.queries.diffing.launched import Matched
 from graphstore.queries.diffing.records import COLLECTIVE, occurrence, records
@@ -76,7 +76,7 @@ def call_side(columns: RankColumns, tree: Tree, texts: list[str]) -> CallSide:
         frame=calls,
         op=op,
         path=path,
-        step=np.where(op >= 0, tree.step[op], NONE) if op.size else op,
+        step=at(tree.step, op),
         duration=duration,
         wait=np.where((wait != NONE) & (wait <= duration), wait, NONE),
     )

@@ -105,13 +105,12 @@ def _sites(measures: pl.DataFrame) -> pl.DataFrame:
 
 def _judged(sites: pl.DataFrame, clock: Resolution) -> pl.DataFrame:
     """Return the sites with noise_ns, p_value and whether they are told."""
-    noise = pl.Series("noise", np.ones(sites.height))
+    values = np.ones(sites.height)
     if not clock.calm:
-        parts = [sites["what"].to_numpy() == what for what in sites["what"].unique().to_list()]
-        values = np.ones(sites.height)
-        for part in parts:
-            values[part] = noise_ratio(sites.filter(pl.Series(part))).to_numpy()
-        noise = pl.Series("noise", values)
+        for what in sites["what"].unique().to_list():
+            part = (sites["what"] == what).to_numpy()
+            values[part] = noise_ratio(sites.filter(pl.Series(part)))
+    noise = pl.Series("noise", values)
     ratio = (pl.col("mean_b") + SMALLEST_NS).log() - (pl.col("mean_a") + SMALLEST_NS).log()
     larger = pl.max_horizontal("mean_a", "mean_b") + SMALLEST_NS
     by_spread = larger * (1 - 1 / pl.col("noise"))
