@@ -25,7 +25,9 @@ BUNDLE, JSON_FILE = "graphstore-scripts.zip", "queries.json"
 GRAPH = ".graph"
 LOOKING = ("find", "show", "count")
 # What exports and links read: whole columns, pages, examples.
-_FOR_MACHINES = re.compile(r".*_(columns|spans|table|by_page|order|details|example_ops|edges|trees|call_ops)")
+_FOR_MACHINES = re.compile(
+    r".*_(columns|spans|table|by_page|order|details|example_ops|call_ops|trees)|.*/show_edges"
+)
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the same kit twice is the same file
 
 
