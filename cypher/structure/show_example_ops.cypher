@@ -1,5 +1,6 @@
 // One op of a rank for each kind of picture: an op (no annotation, whose tree is too large to read) that calls
 // others, one that launches, one that tensors pass, a device op. The longest where times are known, else the first.
+// internal: the kit for Neo4j Browser
 // param run: text, the run asked
 // param rank: int, global rank
 // column picture: text, tree, launches, flow or kernel; one without an op has no row

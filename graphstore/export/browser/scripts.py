@@ -2,14 +2,12 @@
 
 In:  the catalogue and the examples of a run. Out: scripts; as the `.zip` to drop on Browser (of
 `Folder/script.cypher`, whose first line is the name), or as the JSON that the start page keeps.
-Decided here: which queries are for persons, and that values stand in the text: Browser shows no picture of a
-script that sets parameters itself.
+Decided here: that values stand in the text: Browser shows no picture of a script that sets parameters itself.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import textwrap
 import zipfile
 from collections.abc import Sequence
@@ -18,14 +16,12 @@ from dataclasses import asdict, dataclass
 import orjson
 
 from graphstore.export.browser.examples import Examples
-from graphstore.queries import Query, catalog
+from graphstore.queries import Query
+from graphstore.queries.catalog import listed
 from graphstore.queries.cypher_text import with_values
 
 BUNDLE, JSON_FILE = "graphstore-scripts.zip", "queries.json"
 GRAPH = ".graph"
-LOOKING = ("find", "show", "count")
-# What exports and links read: whole columns, pages, examples.
-_FOR_MACHINES = re.compile(r".*_(columns|spans|table|by_page|order|details|example_ops|edges|trees|call_ops)")
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the same kit twice is the same file
 
 
@@ -45,8 +41,8 @@ def scripts(examples: Examples, run: str | None) -> list[Script]:
     example for (a kernel, where it has none) is left out.
     """
     out = []
-    for query in catalog().values():
-        text = statement(query, examples, run) if _for_persons(query) else None
+    for query in listed():
+        text = statement(query, examples, run)
         if text is not None:
             meaning = textwrap.fill(query.meaning, 100, initial_indent="// ", subsequent_indent="// ")
             out.append(Script(f"Trace store {query.topic}", title(query), f"{meaning}\n{text}"))
@@ -58,8 +54,7 @@ def statement(query: Query, examples: Examples, run: str | None) -> str | None:
     values = examples.values_for(query)
     if values is None:
         return None
-    body = "\n".join(line for line in query.text.splitlines() if not line.startswith("//"))
-    return with_values(body, values if run is None else {**values, "run": run})
+    return with_values(query.body, values if run is None else {**values, "run": run})
 
 
 def title(query: Query) -> str:
@@ -85,7 +80,3 @@ def bundle(found: Sequence[Script]) -> bytes:
 def as_json(found: Sequence[Script]) -> bytes:
     """Return the scripts as the start page reads them."""
     return orjson.dumps([asdict(script) for script in found])
-
-
-def _for_persons(query: Query) -> bool:
-    return query.verb in LOOKING and not _FOR_MACHINES.fullmatch(query.name)
