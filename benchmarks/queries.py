@@ -2,9 +2,9 @@
 
 In:  a folder of traces (make_traces.py makes big ones). Out: Markdown tables on stdout: how many questions,
 median and slowest, then the slowest by name. Left out is what changes the graph, and what hands the package
-itself columns (pages of keys). Each question is asked three times with its defaults; the median counts, the
-first time (with the plan made) and the processor time of this process stand beside it. Parameters without a default are filled with what the run
-holds: its longest op, the most frequent name, a group.
+itself columns (pages of keys). Each question is asked three times with its defaults; the median counts, and
+beside it stand the first time (with the plan made) and the processor time of this process. Parameters without
+a default are filled with what the run holds: its longest op, the most frequent name, a group.
 
     python benchmarks/queries.py FOLDER [--store bolt://localhost:7687]
 """
@@ -69,7 +69,7 @@ def values_of(store: Store, run: str) -> dict[str, Any]:
     findings = run_query(store, run, "health/show_findings")
     values = {"kernel": kernel, "op": op, "name": name, "part": "conv", "rank": 0, "count": 20, "uids": [op]}
     values |= {"group": group, "collective_seq_id": 1, "first_seq": 1, "last_seq": 50, "node_id": 100}
-    values |= {"absent_id": 4, "from_ns": 0, "to_ns": 50_000_000, "src": 0, "dst": 1}
+    values |= {"absent_id": 4, "from_ns": 0, "to_ns": 50_000_000, "src": 0, "dst": 1, "uid": op}
     return values | {"fid": findings["fid"][0] if findings.height else ""}
 
 

@@ -9,6 +9,7 @@
 // column duration_ns: int, time from start to end
 MATCH (n:HostOp)
 WHERE n.run = $run AND n.self_ns IS NOT NULL AND ($rank IS NULL OR n.rank = $rank)
-RETURN n.uid AS uid, n.rank AS rank, n.name AS name, n.self_ns AS self_ns, n.duration_ns AS duration_ns
-ORDER BY self_ns DESC, uid
-LIMIT $count
+WITH n.uid AS wanted, n.self_ns AS own ORDER BY own DESC, wanted LIMIT $count
+MATCH (op:Op {uid: wanted})
+RETURN wanted AS uid, op.rank AS rank, op.name AS name, op.self_ns AS self_ns, op.duration_ns AS duration_ns
+ORDER BY self_ns DESC, wanted
