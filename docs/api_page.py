@@ -19,7 +19,7 @@ from typing import Any, get_args
 import typer
 
 from graphstore import api
-from graphstore.cli import app
+from graphstore.cli import app, options
 
 WIDTH = 100
 
@@ -46,26 +46,29 @@ def functions_by_command() -> dict[str, list[str]]:
 
 
 def _called(verb: FunctionType, known: dict[str, FunctionType]) -> set[str]:
-    """Return the functions of the API that a verb names, itself or in helpers of its module."""
-    module = inspect.getmodule(verb)
-    assert module is not None
+    """Return the functions of the API that a verb names: itself, in helpers of its module, in cli/options."""
     names: set[str] = set()
-    waiting, seen = [verb.__code__], set[CodeType]()
+    waiting, seen = [(inspect.getmodule(verb), verb.__code__)], set[CodeType]()
     while waiting:
-        code = waiting.pop()
-        if code in seen:
+        module, code = waiting.pop()
+        if module is None or code in seen:
             continue
         seen.add(code)
-        waiting += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+        waiting += [(module, inner) for inner in code.co_consts if isinstance(inner, CodeType)]
         steps = list(dis.get_instructions(code))
-        names |= {then.argval for step, then in pairwise(steps) if step.argval == "api"} & set(known)
-        globals_used = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
-        waiting += [found.__code__ for found in _helpers(module, globals_used)]
+        after = {(step.argval, then.argval) for step, then in pairwise(steps)}
+        names |= {name for of, name in after if of == "api"} & set(known)
+        waiting += [
+            (module, found.__code__)
+            for found in _helpers(module, {step.argval for step in steps if step.opname == "LOAD_GLOBAL"})
+        ]
+        shared = {name for of, name in after if of == "options"}
+        waiting += [(options, found.__code__) for found in _helpers(options, shared)]
     return names
 
 
-def _helpers(module: ModuleType, names: set[str]) -> Iterator[FunctionType]:
-    for name in sorted(names):
+def _helpers(module: ModuleType, names: set[Any]) -> Iterator[FunctionType]:
+    for name in sorted(name for name in names if isinstance(name, str)):
         found = vars(module).get(name)
         if inspect.isfunction(found) and found.__module__ == module.__name__:
             yield found

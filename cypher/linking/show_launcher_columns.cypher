@@ -1,5 +1,6 @@
 // The device ops of one rank that a host op launched, with it, as parallel lists in one row, for keys of device ops
 // from $first to before $after.
+// internal: diff
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key

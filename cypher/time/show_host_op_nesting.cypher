@@ -1,5 +1,6 @@
 // The own time of a rank's host ops, their steps, and what encloses them in time, as parallel lists in one row, for
 // keys from $first to before $after. -1 stands for null (a list holds none).
+// internal: diff
 // param run: text, the run
 // param rank: int, global rank
 // param first: int, lowest key
