@@ -1,4 +1,5 @@
-// The ranks side by side: how much each holds, when it began and ended, and where its time went.
+// The ranks side by side: how much each holds, when it began and ended, and where its time went. What no file of
+// a rank tells is null.
 // param run: text, the run asked
 // column rank: int, global rank
 // column host_ops: int, host ops
@@ -14,11 +15,13 @@ MATCH (n:HostOp|CollectiveCall)
 WHERE n.run = $run
 WITH n.rank AS rank, sum(CASE WHEN n.kind = 'HostOp' THEN 1 ELSE 0 END) AS host_ops,
      min(CASE WHEN n.kind = 'HostOp' THEN n.start_ns END) AS start_ns,
-     max(CASE WHEN n.kind = 'HostOp' THEN n.start_ns + n.duration_ns END) AS end_ns, sum(n.self_ns) AS self_ns,
-     sum(CASE WHEN n.kind = 'HostOp' THEN 0 ELSE 1 END) AS calls, sum(n.exposed_ns) AS exposed_ns,
-     sum(n.wait_ns) AS wait_ns
+     max(CASE WHEN n.kind = 'HostOp' THEN n.start_ns + n.duration_ns END) AS end_ns,
+     sum(CASE WHEN n.kind = 'HostOp' THEN 0 ELSE 1 END) AS calls, sum(n.self_ns) AS self_ns,
+     sum(n.exposed_ns) AS exposed_ns, sum(n.wait_ns) AS wait_ns, count(n.self_ns) AS timed,
+     count(n.exposed_ns) AS measured, count(n.wait_ns) AS compared
 MATCH (r:Rank)
 WHERE r.run = $run AND r.rank = rank
-RETURN rank, host_ops, start_ns, end_ns, self_ns, r.device_busy_ns AS device_busy_ns,
-       r.computing_ns AS computing_ns, calls, exposed_ns, wait_ns
+RETURN rank, host_ops, start_ns, end_ns, CASE WHEN timed > 0 THEN self_ns END AS self_ns,
+       r.device_busy_ns AS device_busy_ns, r.computing_ns AS computing_ns, calls,
+       CASE WHEN measured > 0 THEN exposed_ns END AS exposed_ns, CASE WHEN compared > 0 THEN wait_ns END AS wait_ns
 ORDER BY rank, r.uid

@@ -131,5 +131,5 @@ def ranks_side_by_side(g: GraphBuilder) -> Case:
     )
     g.node("CollectiveCall", "allreduce", start_ns=950)
     g.op("a", rank=1, self_ns=1, **timed(6, 1))
-    rows = [(0, 2, 5, 50, 30, 80, 60, 2, 7, 2), (1, 1, 6, 7, 1, None, None, 0, 0, 0)]
+    rows = [(0, 2, 5, 50, 30, 80, 60, 2, 7, 2), (1, 1, 6, 7, 1, None, None, 0, None, None)]
     return Case("time/show_ranks", g.build(), rows)
