@@ -33,6 +33,9 @@ settings.load_profile("graphstore")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
+# A config file of the developer's own steers no test.
+os.environ["XDG_CONFIG_HOME"] = str(REPOSITORY / "tests" / "no-config")
+
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:

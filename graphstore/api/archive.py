@@ -19,6 +19,8 @@ from graphstore.api.verbs import opened
 from graphstore.errors import StoreError, UsageError
 from graphstore.queries import run_over_archive, run_query
 from graphstore.settings import Settings
+from graphstore.settings.config import KEYS
+from graphstore.store import open_store
 from graphstore.store.base import Store
 
 ENGINES = ("neo4j", "neo4j-rust-ext", "neomodel", "kglite", "polars", "protobuf")
@@ -171,17 +173,29 @@ def rebuild(settings: Settings) -> dict[str, Any]:
 
 
 def doctor(settings: Settings) -> dict[str, Any]:
-    """Return what is there: versions, where the archive lies, whether it answers, and what to do if not.
+    """Return versions, settings, where the archive lies, whether it answers, and what to do if not.
 
-    An unreachable store is part of the answer (`reachable` false, `remedy`), not an error.
+    `settings` holds for each value where it came from; a password is never among them, only whether one is
+    set. An unreachable store is part of the answer (`reachable` false, `remedy`), not an error.
     """
     facts: dict[str, Any] = {
         "graphstore": graphstore.__version__,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in ENGINES},
+        "settings": _told(settings),
+        "config_files": list(settings.config_files),
+        "config_files_passed_over": list(settings.passed_over),
     }
     try:
         with opened(settings) as store:
             return facts | {"reachable": True} | store.health()
     except StoreError as error:
         return facts | {"reachable": False, "remedy": str(error)}
+
+
+def _told(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return {name: {value, from}} of what a person may set, without secrets."""
+    told = {key.name: getattr(settings, key.name) for key in KEYS}
+    told["store"] = open_store(settings).address  # a URI may hold a password
+    told["password"] = "set" if settings.password else None
+    return {name: {"value": value, "from": settings.origin(name)} for name, value in told.items()}

@@ -40,7 +40,12 @@ def run(
     pieces: options.Pieces = options.PieceForm.EXACT,
     store: options.Store = None,
     summary: Annotated[
-        output.Format, typer.Option("--summary", help="How what was written is told on stdout.")
+        output.Format,
+        typer.Option(
+            "--summary",
+            help="How what was written is told on stdout.",
+            callback=options.configured_form,
+        ),
     ] = output.Format.TABLE,
     quiet: options.Quiet = False,
 ) -> int:

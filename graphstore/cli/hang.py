@@ -10,6 +10,7 @@ import typer
 from graphstore import api, settings
 from graphstore.cli import options, output
 from graphstore.cli.output import Format
+from graphstore.cli.pager import screen
 from graphstore.cli.progress import progress
 from graphstore.cli.report import FINDINGS_EXIT
 from graphstore.errors import InputError, UsageError
@@ -53,7 +54,8 @@ def run(
     if form is Format.JSON:
         output.show_record(result.record, form)
     elif form is Format.TABLE:
-        _show(result)
+        with screen.one_page():
+            _show(result)
     else:
         output.show(result.evidence, form)
     for problem in result.record["refused"]:

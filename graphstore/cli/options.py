@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from graphstore import api, settings
 from graphstore.cli import output
+from graphstore.cli.pager import screen
 from graphstore.errors import GraphstoreError, UsageError
 
 if TYPE_CHECKING:
@@ -91,6 +92,22 @@ def _known_query(name: str) -> Query | None:
         return None
 
 
+def configured_form(
+    ctx: typer.Context, param: typer.CallbackParam, form: output.Format | None
+) -> output.Format | None:
+    """Return the form of rows: what the command line says, else `format` of a config file."""
+    source = ctx.get_parameter_source(param.name or "")
+    if ctx.resilient_parsing or form is None or source is None or source.name != "DEFAULT":
+        return form
+    return output.Format(settings.load().format)
+
+
+def kept_quiet(quiet: bool) -> bool:
+    """Keep the pager away from a quiet call."""
+    screen.quiet = quiet
+    return quiet
+
+
 Store = Annotated[
     str | None,
     typer.Option(
@@ -102,8 +119,16 @@ Store = Annotated[
         show_default=False,
     ),
 ]
-Form = Annotated[output.Format, typer.Option("--format", help="How rows are written to stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on stderr.")]
+Form = Annotated[
+    output.Format,
+    typer.Option("--format", help="How rows are written to stdout.", callback=configured_form),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No progress and no remarks on stderr, no pager.", callback=kept_quiet
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 when a finding of severity error stays open.")]
 TargetOption = Annotated[
     Target,

@@ -1,8 +1,8 @@
 """What a verb prints: rows as a table, JSON, JSON lines, CSV or Parquet on stdout; all the rest on stderr.
 
 In:  a polars frame, or rows as dicts. Out: bytes on stdout. What is decided here: how a value looks in each
-format. Tables are drawn by rich on a terminal only; elsewhere they are plain aligned text, so that a pipe
-sees no escape codes. Lists and nested values are JSON text in CSV, and stay lists in JSON and Parquet.
+format. Tables are drawn by rich on a terminal only, long ones in the pager; elsewhere they are plain aligned
+text, so that a pipe sees no escape codes. Nested values are JSON text in CSV, lists in JSON and Parquet.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import orjson
 
+from graphstore.cli.pager import screen
 from graphstore.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ def encode(rows: pl.DataFrame | Sequence[Row], form: Format) -> bytes:
 
 def show_text(text: str) -> None:
     """Write a text that is the result itself (the text of a query) to stdout."""
-    _write(text.rstrip("\n").encode() + b"\n")
+    if sys.stdout.isatty():
+        screen.show(text.rstrip("\n") + "\n")
+    else:
+        _write(text.rstrip("\n").encode() + b"\n")
 
 
 def say(message: str, quiet: bool = False) -> None:
@@ -137,7 +141,10 @@ def _show_table(rows: Sequence[Row], columns: list[str]) -> None:
     if sys.stdout.isatty():
         from rich.console import Console
 
-        Console().print(drawn_table(columns, values))
+        console = Console()
+        with console.capture() as drawn:
+            console.print(drawn_table(columns, values))
+        screen.show(drawn.get())
     else:
         plain_table(columns, values, sys.stdout)
         sys.stdout.flush()

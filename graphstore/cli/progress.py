@@ -1,7 +1,7 @@
 """Progress of long work: bars with rates on stderr, on a terminal only.
 
 In:  calls (what, done, total) from the api; total 0 = unknown. Out: bars that vanish when the work is done,
-and nothing at all under --quiet or when stderr is a file or a pipe.
+and nothing at all under --quiet, on a dumb terminal, or when stderr is a file or a pipe.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from graphstore.cli.pager import is_dumb
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
     """Yield the callback to hand to the api, or None where no bars are wanted."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty() or is_dumb():
         yield None
         return
     with _bars() as bars:

@@ -13,6 +13,7 @@ import typer
 
 from graphstore import api, settings
 from graphstore.cli import options, output, trend
+from graphstore.cli.pager import screen
 from graphstore.cli.progress import progress
 from graphstore.errors import InputError, UsageError
 
@@ -68,11 +69,12 @@ def show(
         output.show_record(found, form)
         return
     files, counts = found.pop("files"), found.pop("counts")
-    output.show_record(found, form)
-    output.show_text("")
-    output.show(files, form)
-    output.show_text("")
-    output.show(counts, form)
+    with screen.one_page():
+        output.show_record(found, form)
+        output.show_text("")
+        output.show(files, form)
+        output.show_text("")
+        output.show(counts, form)
 
 
 @app.command()

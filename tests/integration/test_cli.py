@@ -47,7 +47,7 @@ class Archive:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the process: no store but this one, no colour forced."""
-        ours = ("GRAPHSTORE_", "NEO4J_", "FORCE_COLOR", "NO_COLOR", "COLUMNS")
+        ours = ("GRAPHSTORE_", "NEO4J_", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "PAGER", "LESS")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         return {**kept, "GRAPHSTORE_HOME": str(self.home)}
 
