@@ -30,7 +30,7 @@ def run(
         typer.Argument(
             metavar="RUN|PATH",
             help="A run of the archive (needless while there is only one), or the trace files of one run.",
-            autocompletion=options.complete_run,
+            autocompletion=options.complete_run_or_path,
             show_default=False,
         ),
     ] = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,9 @@ from graphstore.errors import GraphstoreError, UsageError
 
 if TYPE_CHECKING:
     from graphstore.queries.catalog import Query
+
+
+COMPLETE_S = 1.0  # that a person waits for a server when completing a word
 
 
 class Detail(StrEnum):
@@ -43,12 +47,23 @@ class PieceForm(StrEnum):
     COMPACT = "compact"
 
 
-def complete_run(incomplete: str) -> list[str]:
-    """Return the runs of the default archive that begin so, for the shell; none when it can't be asked."""
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the runs of the archive that begin so, for the shell; none when it can't be asked at once."""
+    from graphstore.store.names import run_names  # needed by the shell alone
+
     try:
-        return [run["run"] for run in api.list_runs(settings.load()) if run["run"].startswith(incomplete)]
-    except GraphstoreError:
+        chosen = settings.load(ctx.params.get("store"))
+        return [name for name in run_names(chosen, COMPLETE_S) if name.startswith(incomplete)]
+    except (GraphstoreError, OSError):  # the verb itself will say what is wrong
         return []
+
+
+def complete_run_or_path(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the runs that begin so, and the files beside them; where no run does, the shell knows files."""
+    runs = complete_run(ctx, incomplete)
+    if not runs:
+        return []
+    return runs + sorted(glob(f"{escape(incomplete)}*"))
 
 
 def complete_query(incomplete: str) -> list[str]:

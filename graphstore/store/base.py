@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import polars as pl
+if TYPE_CHECKING:  # the shell asks for the names of runs while a person types: names.py
+    import polars as pl
 
-from graphstore.model.records import RunGraph
+    from graphstore.model.records import RunGraph
 
 Progress = Callable[[str, int, int], None]  # (what, done, total)
 

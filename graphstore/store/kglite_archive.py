@@ -26,6 +26,7 @@ from graphstore.model.schema_archive import NAME_SUM
 from graphstore.store import kglite_engine as engine
 from graphstore.store import kglite_files as files
 from graphstore.store import name_sums
+from graphstore.store.names import RUNS_FOLDER, run_files
 from graphstore.store.write import NodeTable
 
 INDEX_WAIT_S = 20.0  # the index is held for milliseconds at a time; a longer wait is somebody stuck
@@ -49,7 +50,7 @@ class Archive:
     def __init__(self, home: Path) -> None:
         """Name the files; nothing is read or made."""
         self.home = home
-        self.runs = home / "runs"
+        self.runs = home / RUNS_FOLDER
         self.index = home / "archive.kgl"
 
     def create(self) -> None:
@@ -70,7 +71,7 @@ class Archive:
 
     def run_files(self) -> dict[str, Path]:
         """Return {run: file} of every run that is there."""
-        return {path.name.removesuffix(".kgl"): path for path in sorted(self.runs.glob("*.kgl"))}
+        return run_files(self.home)
 
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """Return the properties of every run, and {run: problem} of those whose file can't be read.
