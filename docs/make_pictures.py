@@ -54,7 +54,7 @@ def recorder(width: int) -> Console:
 
 def demo_output() -> Console:
     """Return a console on which the rows of the demo stand as the command prints them."""
-    result = api.demo(None, settings.load())
+    result = api.convert_demo(None, settings.load())
     console = recorder(78)
     console.print("$ graphstore demo", style="bold", highlight=False)
     console.print(output.drawn_table(list(result.rows[0]), [list(row.values()) for row in result.rows]))

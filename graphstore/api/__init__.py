@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         write_browser_kit,
     )
     from graphstore.api.catalogue import list_queries, search_queries, show_query
-    from graphstore.api.converting import ConvertResult, DemoResult, convert, demo
+    from graphstore.api.converting import ConvertResult, DemoResult, convert, convert_demo
     from graphstore.api.diffing import diff_runs
     from graphstore.api.drawing import Drawn, draw_run
     from graphstore.api.hanging import HangResult, hang_files
@@ -97,8 +97,8 @@ __all__ = [
     "check_for_simulator",
     "check_run",
     "convert",
+    "convert_demo",
     "delete_runs",
-    "demo",
     "diff_runs",
     "doctor",
     "draw_run",
@@ -154,7 +154,7 @@ _NAMES_BY_MODULE = {
         "write_browser_kit",
     ),
     "graphstore.api.catalogue": ("list_queries", "search_queries", "show_query"),
-    "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "demo"),
+    "graphstore.api.converting": ("ConvertResult", "DemoResult", "convert", "convert_demo"),
     "graphstore.api.diffing": ("diff_runs",),
     "graphstore.api.drawing": ("Drawn", "draw_run"),
     "graphstore.api.hanging": ("HangResult", "hang_files"),

@@ -49,7 +49,10 @@ def list_runs(settings: Settings, selection: Selection | None = None) -> list[di
 
 
 def show_run(run: str | None, settings: Settings) -> dict[str, Any]:
-    """Return one run: its properties, its files with their ledger, and the counts per label."""
+    """Return one run: its properties, `files` with their ledger, and `counts` of nodes per label.
+
+    Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         files = run_query(store, run, "archive/show_ledger").to_dicts()
@@ -166,7 +169,8 @@ def _properties(store: Store, run: str) -> dict[str, Any]:
 def rebuild(settings: Settings) -> dict[str, Any]:
     """Make the archive's index again from its runs, and remove what killed processes left.
 
-    Returns {runs: count, removed: what went, problems: {run: why it can't be read or removed}}.
+    Returns {runs: count, removed: what went, problems: {run: why it can't be read or removed}}. Raises
+    StoreError.
     """
     with opened(settings) as store:
         return store.rebuild()
@@ -176,7 +180,8 @@ def doctor(settings: Settings) -> dict[str, Any]:
     """Return versions, settings, where the archive lies, whether it answers, and what to do if not.
 
     `settings` holds for each value where it came from; a password is never among them, only whether one is
-    set. An unreachable store is part of the answer (`reachable` false, `remedy`), not an error.
+    set. An unreachable store is part of the answer (`reachable` false, `remedy`), not an error: raises
+    nothing.
     """
     facts: dict[str, Any] = {
         "graphstore": graphstore.__version__,

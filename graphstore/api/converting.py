@@ -44,8 +44,8 @@ def convert(
 ) -> ConvertResult:
     """Turn the trace files of one run into Chakra files under `out`; archive the run unless `keep` is false.
 
-    Raises what import and export raise; `out` gets all of its files or none. `target`
-    and `form` as export.export_run takes them.
+    Raises what import_runs and export_run raise; `out` gets all of its files or none. `target` and `form` as
+    export_run takes them.
     """
     found = readers.find_files(paths, recursive=False)
     with opened(settings) if keep else scratch_store(settings) as store:
@@ -77,7 +77,7 @@ class DemoResult:
     converted: ConvertResult
 
 
-def demo(out: Path | None, settings: Settings) -> DemoResult:
+def convert_demo(out: Path | None, settings: Settings) -> DemoResult:
     """Convert the recorded run that ships with graphstore; nothing is archived.
 
     Raises StoreError or OSError when there is no room for temporary files.

@@ -43,7 +43,12 @@ def scratch_store(settings: Settings) -> Iterator[Store]:
 
 
 def check_run(run: str | None, settings: Settings, *, topic: str | None = None) -> list[Finding]:
-    """Return the findings of every check (or those of one topic) on an archived run, and keep them there."""
+    """Return the findings of every check on an archived run, and keep them there.
+
+    With `topic` only those of the checks of one topic, which are not kept. A finding is one cause: its rule,
+    severity (error, warning, note), confidence, message, evidence, and status (open, repaired). Raises
+    UsageError for a run or topic that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         found = queries.check(store, run, topic=topic)
@@ -60,7 +65,10 @@ def check_files(
     topic: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Finding], ImportResult]:
-    """Return the findings on trace files, checked in a graph that is thrown away, and what was read."""
+    """Return the findings on trace files, checked in a graph that is thrown away, and what was read.
+
+    `topic` as check_run takes it. Raises what import_runs raises.
+    """
     found = readers.find_files(paths, recursive=False)
     with scratch_store(settings) as store:
         result = import_files(store, found, options, settings, progress)
@@ -103,7 +111,11 @@ class RepairResult:
 def repair_run(
     run: str | None, settings: Settings, *, apply: bool = False, unsafe: bool = False
 ) -> RepairResult:
-    """Return the repairs of a run; with `apply` write the safe ones, with `unsafe` the inferred ones too."""
+    """Return the repairs of a run; with `apply` write the safe ones, with `unsafe` the inferred ones too.
+
+    Without `apply` nothing is written, whatever `unsafe` says. All that is asked for is written, or nothing;
+    applying twice changes nothing. Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         plan = repairs.plan(store, run)
@@ -112,7 +124,10 @@ def repair_run(
 
 
 def undo_repairs(run: str | None, settings: Settings) -> tuple[str, int]:
-    """Take back every repair of a run; return its id and the number of repairs undone."""
+    """Take back every repair of a run; return its id and the number of repairs undone.
+
+    The graph is then what it was before the first. Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         return run, repairs.undo(store, run)
@@ -129,7 +144,9 @@ def export_run(
 ) -> dict[str, Any]:
     """Write a Chakra file per rank, the communicator groups and the manifest; return the manifest.
 
-    `target` and `form` as export.export_run takes them.
+    `target`: `astra-sim` leaves out what that simulator can't take. `form`: `compact` joins pieces of host
+    time of at most 10 µs. All files or none. Raises UsageError for a run that is not there, a graph that
+    can't be written validly or a folder that can't be written; StoreError.
     """
     with opened(settings) as store:
         return export.export_run(store, resolve_run(store, run), out, progress, target=target, form=form)
@@ -143,7 +160,11 @@ def export_tables(
     form: export.TableForm = "parquet",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Write groups, collectives, calls and transfers of a run as flat tables; return what was written."""
+    """Write groups, collectives, calls and transfers of a run as flat tables; return what was written.
+
+    Their columns are in docs/tables.md. All files or none. Raises UsageError for a run that is not there or a
+    folder that can't be written; StoreError.
+    """
     with opened(settings) as store:
         return export.export_tables(store, resolve_run(store, run), out, form, progress)
 
@@ -151,7 +172,10 @@ def export_tables(
 def export_et_plus(
     run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write the merged execution trace of each rank; return what was written, and what it can't hold."""
+    """Write the merged execution trace of each rank; return what was written, and what it can't hold.
+
+    All files or none. Raises as export_tables does.
+    """
     with opened(settings) as store:
         return export.export_et_plus(store, resolve_run(store, run), out, progress)
 
@@ -159,7 +183,10 @@ def export_et_plus(
 def export_json(
     run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write the nodes of each rank's Chakra file as JSON; return what was written."""
+    """Write the nodes of each rank's Chakra file as JSON; return what was written.
+
+    All files or none. Raises as export_run does.
+    """
     with opened(settings) as store:
         return export.export_json(store, resolve_run(store, run), out, progress)
 
@@ -167,7 +194,10 @@ def export_json(
 def export_timeline(
     run: str | None, out: Path, settings: Settings, *, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write the timeline of a run for Perfetto; return what was written, and what it can't show."""
+    """Write the timeline of a run for Perfetto; return what was written, and what it can't show.
+
+    All files or none. Raises as export_tables does.
+    """
     with opened(settings) as store:
         return export.export_timeline(store, resolve_run(store, run), out, progress)
 
@@ -192,7 +222,8 @@ def query_run(
 ) -> QueryResult:
     """Return the rows of a catalogue query, a .cypher file or a Cypher text on one run. It cannot write.
 
-    `row_limit` and `timeout_s` default to the settings. Raises QueryError, QueryTimeoutError, UsageError.
+    `row_limit` and `timeout_s` default to the settings; `$run` is bound. Raises QueryError for a text that is
+    wrong or would write, QueryTimeoutError, UsageError for an unknown name, run or parameter, StoreError.
     """
     limit = settings.row_limit if row_limit is None else row_limit
     time_limit = settings.query_timeout_s if timeout_s is None else timeout_s

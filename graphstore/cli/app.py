@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -80,6 +81,7 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. Without words it shows the help."""
+    called_from_python = arguments is not None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -91,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = PIPE_CLOSED
     if code == PIPE_CLOSED:
         _drop_stdout()
+    if code == INTERRUPTED and not called_from_python:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # again: ends at once what is left, threads too
     return code
 
 

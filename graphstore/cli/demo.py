@@ -25,7 +25,7 @@ def run(
     For each rank: the communication calls recorded, those a walk from the root of the call tree reaches
     without and with the repair, and those in the Chakra file. Nothing is archived.
     """
-    result = api.demo(out, settings.load())
+    result = api.convert_demo(out, settings.load())
     output.show(result.rows, form)
     report.say_findings(result.converted.findings, quiet)
     report.say_repairs(result.converted.repairs, quiet)

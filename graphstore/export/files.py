@@ -1,7 +1,8 @@
 """Files of an export: made under a temporary name beside their place, moved into it when all are right.
 
 In:  a folder. Out: the files in it, or nothing of them. Decided here: how the bytes reach the disk (fsync
-before the rename, the folder after it), and which message an unwritable folder gives.
+before the rename, the folder after it), that Ctrl-C waits for the last rename, which message an unwritable
+folder gives.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -51,9 +54,29 @@ def publish(stage: Path, out: Path, names: Iterable[str]) -> None:
         raise UsageError(f"{out / taken[0]} is a folder, so no file can take that name. Move it away.")
     for name in names:
         _sync(stage / name)
-    for name in names:
-        (stage / name).replace(out / name)
-    _sync(out)
+    with _undisturbed():
+        for name in names:
+            (stage / name).replace(out / name)
+        _sync(out)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block: between two renames there are some files of an export.
+
+    Only the main thread gets Ctrl-C; in another one there is nothing to hold back.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
 
 
 def _sync(path: Path) -> None:

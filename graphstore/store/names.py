@@ -1,7 +1,7 @@
 """The names of the runs, as quickly as can be: for a shell that completes a word while a person types.
 
-In:  settings, how long it may take. Out: the ids of the runs there are. Decided here: of a folder the names of
-its files tell, since a file that is there is a run; no library is loaded for that. A server is asked, and
+In:  settings, how long it may take. Out: the ids of the runs there are. Decided here: of a folder the names
+of its files tell, since a file that is there is a run; no library is loaded for that. A server is asked, and
 left when it does not answer in time. What `runs` lists is Store.runs().
 """
 
