@@ -13,7 +13,7 @@ lint:
     ruff check .
     ruff format --check .
     mypy
-    mypy benchmarks/*.py docs/*.py docker/*.py
+    mypy benchmarks/*.py docs/*.py docker/*.py examples/*.py
     lint-imports
     just cypher
     just docs-check
@@ -26,6 +26,10 @@ cypher:
 docs:
     python -m cogapp -r README.md docs/api.md docs/configuration.md docs/hang.md docs/simulators.md docs/tables.md graphstore/model/README.md
     python -m graphstore.queries.page
+
+# Execute the notebook and keep what it shows.
+notebook:
+    python examples/execute.py
 
 # Fail when a generated part of a page is out of date.
 docs-check:
