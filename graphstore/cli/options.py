@@ -110,11 +110,17 @@ def _known_query(name: str) -> Query | None:
 def configured_form(
     ctx: typer.Context, param: typer.CallbackParam, form: output.Format | None
 ) -> output.Format | None:
-    """Return the form of rows: what the command line says, else `format` of a config file."""
-    source = ctx.get_parameter_source(param.name or "")
-    if ctx.resilient_parsing or form is None or source is None or source.name != "DEFAULT":
+    """Return the form of rows: what the command line says, else `format` of a config file.
+
+    Raises UsageError where it can't be shown, before the verb does anything.
+    """
+    if ctx.resilient_parsing or form is None:  # a shell completes a word
         return form
-    return output.Format(settings.load().format)
+    source = ctx.get_parameter_source(param.name or "")
+    if source is not None and source.name == "DEFAULT":
+        form = output.Format(settings.load().format)
+    output.refuse_terminal(form)
+    return form
 
 
 def kept_quiet(quiet: bool) -> bool:

@@ -42,14 +42,19 @@ def show(rows: pl.DataFrame | Sequence[Row], form: Format, columns: Sequence[str
     `columns` names the columns of a table (the other formats give all). Raises UsageError when Parquet,
     which is binary, would go to a terminal.
     """
-    if form is Format.PARQUET and sys.stdout.isatty():
-        raise UsageError(
-            "--format parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`"
-        )
+    refuse_terminal(form)
     if form is Format.TABLE:
         _show_table(_records(rows), list(columns) or _column_names(rows))
         return
     _write(encode(rows, form))
+
+
+def refuse_terminal(form: Format) -> None:
+    """Raise UsageError when Parquet, which is binary, would go to a terminal."""
+    if form is Format.PARQUET and sys.stdout.isatty():
+        raise UsageError(
+            "--format parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`"
+        )
 
 
 def show_record(record: Row, form: Format) -> None:

@@ -101,7 +101,7 @@ def find(folder: Path | None = None) -> Found:
     passed_over: list[str] = []
     own = user_file()
     for path in _candidates(folder):
-        if path == own or not _is_file(path):
+        if path == own or not _speaks_to_us(path):
             continue
         if not _is_ours(path):
             passed_over.append(f"{path} belongs to another user of this machine")
@@ -110,7 +110,7 @@ def find(folder: Path | None = None) -> Found:
         if table is not None:
             values[str(path)] = _checked(path, table, of_user=False)
             break
-    if _is_file(own):
+    if _speaks_to_us(own):
         values[str(own)] = _checked(own, _table(own) or {}, of_user=True)
     return Found(values, tuple(passed_over))
 
@@ -129,10 +129,11 @@ def _candidates(folder: Path | None) -> Iterator[Path]:
             return
 
 
-def _is_file(path: Path) -> bool:
+def _speaks_to_us(path: Path) -> bool:
+    """Return whether there is a file that may be meant for us: of our name, or one that names us."""
     try:
-        return path.is_file()
-    except OSError:  # a folder above that we may not enter
+        return path.is_file() and (path.name != PYPROJECT or b"graphstore" in path.read_bytes())
+    except OSError:  # in a folder that we may not enter, or somebody else's project
         return False
 
 
@@ -144,15 +145,13 @@ def _is_ours(path: Path) -> bool:
 
 
 def _table(path: Path) -> dict[str, Any] | None:
-    """Return what a file says to us; None where a pyproject.toml says nothing to us."""
+    """Return what a file says to us; None where a pyproject.toml has no table of ours."""
     import tomllib  # only where there is a file
 
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: can't be read: {error.strerror}. Make it readable.") from error
-    if path.name == PYPROJECT and b"graphstore" not in data:
-        return None
     try:
         document = tomllib.loads(data.decode())
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError are both

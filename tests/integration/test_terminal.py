@@ -134,6 +134,17 @@ def test_ctrl_c_in_less_ends_neither_it_nor_us(home: Path) -> None:
     assert "interrupted" not in shown.text
 
 
+def test_parquet_is_refused_on_a_terminal_before_anything_is_done(tmp_path: Path) -> None:
+    """Binary helps nobody there; the run is not imported and then not told."""
+    env = environment(tmp_path / "home")
+
+    shown = on_terminal(["import", TRACES, "--format", "parquet"], env)
+
+    assert shown.code == 2
+    assert "> rows.parquet" in shown.text
+    assert not (tmp_path / "home").exists()
+
+
 def test_no_color_means_no_colour_and_an_empty_one_means_nothing(home: Path) -> None:
     """The standard's words: present and not empty. Bold is no colour."""
     plain = on_terminal(["runs"], environment(home, NO_COLOR="1"))

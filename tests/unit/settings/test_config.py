@@ -262,6 +262,12 @@ def test_a_file_of_another_user_is_passed_over_and_told(project: Path) -> None:
     assert found.origin("store") == "default"
     assert found.passed_over == (f"{planted} belongs to another user of this machine",)
 
+    other = project / config.PYPROJECT
+    planted.unlink()
+    other.write_text('[project]\nname = "theirs"\n')
+    os.chown(other, 12345, 12345)
+    assert loaded(project).passed_over == (), "one that is not about us is nothing to tell"
+
 
 def test_a_password_is_no_part_of_what_settings_show(project: Path) -> None:
     """Neither repr nor origins hold it."""
