@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,6 +36,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A config file of the developer's own steers no test.
 os.environ["XDG_CONFIG_HOME"] = str(REPOSITORY / "tests" / "no-config")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give `--dist loadfile` the grouping that keeps workers from waiting for the server."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.scheduling import ByServer  # there is no xdist where nobody runs tests in parallel
+
+    return ByServer(config, log)
 
 
 @pytest.fixture(scope="session")
