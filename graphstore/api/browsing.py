@@ -57,6 +57,7 @@ def write_browser_kit(run: str | None, out: Path, settings: Settings) -> tuple[s
     """Write what a person drops on any Browser into the folder `out`; return the run and the files' names.
 
     These are the style sheet, the saved scripts, and the guide in both forms. Works for an embedded run, too.
+    Raises UsageError for a run that is not there, OSError for a folder that can't be written; StoreError.
     """
     with opened(settings) as store:
         run = resolve_run(store, run)

@@ -29,5 +29,5 @@ def search_queries(words: Sequence[str], *, topic: str | None = None, internal: 
 
 
 def show_query(name: str) -> Query:
-    """Return one query of the catalogue; UsageError suggests near names."""
+    """Return one query of the catalogue. Raises UsageError for an unknown name, with near ones."""
     return queries.get(name)

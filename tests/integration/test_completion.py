@@ -72,7 +72,7 @@ def test_completing_a_run_loads_no_engine(home: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("graphstore rep", ["repair", "replay"]),
+        ("graphstore conv", ["convert"]),
         ("graphstore runs --format js", ["json", "jsonl"]),
         ("graphstore export other --format p", ["perfetto", "parquet"]),
         ("graphstore query --run o", ["other"]),
