@@ -10,15 +10,14 @@ import dis
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, get_args
 
 import typer
 
-from graphstore import api
+from graphstore import api, cli
 from graphstore.cli import app
 
 WIDTH = 100
@@ -46,29 +45,26 @@ def functions_by_command() -> dict[str, list[str]]:
 
 
 def _called(verb: FunctionType, known: dict[str, FunctionType]) -> set[str]:
-    """Return the functions of the API that a verb names, itself or in helpers of its module."""
-    module = inspect.getmodule(verb)
-    assert module is not None
+    """Return the functions of the API that a verb names, itself or in helpers of the command line."""
     names: set[str] = set()
-    waiting, seen = [verb.__code__], set[CodeType]()
+    waiting, seen = [(verb.__code__, verb.__globals__)], set[CodeType]()
     while waiting:
-        code = waiting.pop()
+        code, scope = waiting.pop()
         if code in seen:
             continue
         seen.add(code)
-        waiting += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
-        steps = list(dis.get_instructions(code))
-        names |= {then.argval for step, then in pairwise(steps) if step.argval == "api"} & set(known)
-        globals_used = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
-        waiting += [found.__code__ for found in _helpers(module, globals_used)]
+        waiting += [(inner, scope) for inner in code.co_consts if isinstance(inner, CodeType)]
+        for step, then in pairwise(dis.get_instructions(code)):
+            if step.opname != "LOAD_GLOBAL":
+                continue
+            found = scope.get(step.argval)
+            if found is api:
+                names |= {then.argval} & set(known)
+            elif inspect.ismodule(found):
+                found = getattr(found, str(then.argval), None)
+            if inspect.isfunction(found) and found.__module__.startswith(cli.__name__):
+                waiting.append((found.__code__, found.__globals__))
     return names
-
-
-def _helpers(module: ModuleType, names: set[str]) -> Iterator[FunctionType]:
-    for name in sorted(names):
-        found = vars(module).get(name)
-        if inspect.isfunction(found) and found.__module__ == module.__name__:
-            yield found
 
 
 def page() -> str:

@@ -32,7 +32,8 @@ def list_runs(settings: Settings, selection: Selection | None = None) -> list[di
     """Return the ready runs that meet a selection (by default all), oldest first.
 
     Each has the properties of its Run; stored_bytes, what it takes in the archive (None where the engine does
-    not tell); errors, warnings and notes, its open findings by severity as the last check kept them.
+    not tell); errors, warnings and notes, its open findings by severity as the last check kept them. Raises
+    StoreError.
     """
     with opened(settings) as store:
         runs = select_runs(store, selection or Selection())
@@ -62,7 +63,10 @@ def show_run(run: str | None, settings: Settings) -> dict[str, Any]:
 
 
 def tag_run(run: str, add: list[str], remove: list[str], settings: Settings) -> dict[str, Any]:
-    """Add and remove tags of a run; return {run: its id, tags: those it has now, sorted}."""
+    """Add and remove tags of a run; return {run: its id, tags: those it has now, sorted}.
+
+    Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         tags = sorted((set(_properties(store, run)["tags"] or ()) | set(add)) - set(remove))
@@ -71,7 +75,10 @@ def tag_run(run: str, add: list[str], remove: list[str], settings: Settings) -> 
 
 
 def note_run(run: str, note: str, settings: Settings) -> dict[str, Any]:
-    """Set the note of a run in place of the one it has, '' for none; return {run: its id, note}."""
+    """Set the note of a run in place of the one it has, '' for none; return {run: its id, note}.
+
+    Raises UsageError for a run that is not there, StoreError.
+    """
     with opened(settings) as store:
         run = resolve_run(store, run)
         kept = {"note": note or None}
