@@ -10,16 +10,15 @@ import dis
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, get_args
 
 import typer
 
-from graphstore import api
-from graphstore.cli import app, options
+from graphstore import api, cli
+from graphstore.cli import app
 
 WIDTH = 100
 
@@ -46,32 +45,26 @@ def functions_by_command() -> dict[str, list[str]]:
 
 
 def _called(verb: FunctionType, known: dict[str, FunctionType]) -> set[str]:
-    """Return the functions of the API that a verb names: itself, in helpers of its module, in cli/options."""
+    """Return the functions of the API that a verb names, itself or in helpers of the command line."""
     names: set[str] = set()
-    waiting, seen = [(inspect.getmodule(verb), verb.__code__)], set[CodeType]()
+    waiting, seen = [(verb.__code__, verb.__globals__)], set[CodeType]()
     while waiting:
-        module, code = waiting.pop()
-        if module is None or code in seen:
+        code, scope = waiting.pop()
+        if code in seen:
             continue
         seen.add(code)
-        waiting += [(module, inner) for inner in code.co_consts if isinstance(inner, CodeType)]
-        steps = list(dis.get_instructions(code))
-        after = {(step.argval, then.argval) for step, then in pairwise(steps)}
-        names |= {name for of, name in after if of == "api"} & set(known)
-        waiting += [
-            (module, found.__code__)
-            for found in _helpers(module, {step.argval for step in steps if step.opname == "LOAD_GLOBAL"})
-        ]
-        shared = {name for of, name in after if of == "options"}
-        waiting += [(options, found.__code__) for found in _helpers(options, shared)]
+        waiting += [(inner, scope) for inner in code.co_consts if isinstance(inner, CodeType)]
+        for step, then in pairwise(dis.get_instructions(code)):
+            if step.opname != "LOAD_GLOBAL":
+                continue
+            found = scope.get(step.argval)
+            if found is api:
+                names |= {then.argval} & set(known)
+            elif inspect.ismodule(found):
+                found = getattr(found, str(then.argval), None)
+            if inspect.isfunction(found) and found.__module__.startswith(cli.__name__):
+                waiting.append((found.__code__, found.__globals__))
     return names
-
-
-def _helpers(module: ModuleType, names: set[Any]) -> Iterator[FunctionType]:
-    for name in sorted(name for name in names if isinstance(name, str)):
-        found = vars(module).get(name)
-        if inspect.isfunction(found) and found.__module__ == module.__name__:
-            yield found
 
 
 def page() -> str:
