@@ -21,9 +21,9 @@ NAME_SUM = Label(
         p("kind", "text", "kind of the ops: HostOp, Kernel, CollectiveCall …"),
         p("name", "text", "their name; of a CollectiveCall its collective_kind, where that is known"),
         p("nodes", "int", "how many"),
-        p("duration_ns", "int", "sum from start to end; null where no time is known"),
+        p("duration_ns", "int", "sum from start to end; null where no time is known, or beyond 2⁶²"),
         p("self_ns", "int", "sum of their own time; null for kinds without"),
-        p("size_bytes", "int", "sum of their bytes; null where none are known"),
+        p("size_bytes", "int", "sum of their bytes; null where none are known, or beyond 2⁶²"),
     ),
 )
 ARCHIVE_LABELS: tuple[Label, ...] = (NAME_SUM,)

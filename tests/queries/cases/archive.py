@@ -91,6 +91,17 @@ def sums_of_one_name(g: GraphBuilder) -> Case:
 
 
 @case
+def sums_beyond_64_bits(g: GraphBuilder) -> Case:
+    """What no integer holds is null, not an error that keeps the run out; large ones are exact, signs too."""
+    for kind, sizes in (("huge", [2**62, 2**62]), ("large", [2**61 - 1, 3]), ("below", [-(2**40) - 5, 4])):
+        for size in sizes:
+            g.node("Kernel", kind, size_bytes=size)
+    rows = [(g.run, "below", 2, None, None, -(2**40) - 1), (g.run, "huge", 2, None, None, None)]
+    rows += [(g.run, "large", 2, None, None, 2**61 + 2)]
+    return Case("archive/show_sums_by_name", g.build(), rows, {"kind": "Kernel"})
+
+
+@case
 def sums_by_kind(g: GraphBuilder) -> Case:
     """Names and ops of each kind; what no op of a kind has is null, not 0."""
     _summed(g)
