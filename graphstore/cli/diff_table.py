@@ -107,9 +107,11 @@ def _line(row: dict[str, Any], tested: bool) -> dict[str, Any]:
 
 def _under(row: dict[str, Any]) -> str:
     """Return where it is: the end of the path above it, and what hangs below or was changed."""
-    parts = row["path"].split(SEPARATOR) if row["path"] else []
-    above = parts[:-1] if parts and row["what"] in ("op", "kernel", "rank") else parts
-    text = SEPARATOR.join(above)
+    text: str = row["path"]
+    if row["what"] in ("op", "kernel") and text.endswith(row["name"]):
+        text = text.removesuffix(row["name"]).removesuffix(SEPARATOR)
+    elif row["what"] != "collective":
+        text = text.rpartition(SEPARATOR)[0]
     if len(text) > PATH_WIDTH:
         text = (
             "… " + text[-PATH_WIDTH:].partition(SEPARATOR)[2]
