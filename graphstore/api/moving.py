@@ -22,8 +22,9 @@ from graphstore.model.ids import RUN_ID
 from graphstore.model.records import POLARS_TYPE, EdgeTable, RunGraph, complete, node_schema
 from graphstore.model.schema import LABEL_BY_NAME, TYPE_BY_NAME
 from graphstore.settings import Settings
-from graphstore.store import NoGraphError, read_run
 from graphstore.store.base import Progress, Store
+from graphstore.store.whole import read_run
+from graphstore.store.write import NoGraphError
 
 OWN_TO_ARCHIVE = ("uid", "run_no")  # of a Run; all else is the same wherever it is
 

@@ -1,14 +1,15 @@
-"""The store: the only room that knows an engine. `open_store` gives the one the settings name."""
+"""The store: the only room that knows an engine. `open_store` gives the one the settings name.
+
+Nothing here loads polars or an engine: a shell that completes the name of a run asks names.py, in this room.
+"""
 
 from __future__ import annotations
 
 from graphstore.settings import Settings
 from graphstore.store.base import Progress, Statement, Store
 from graphstore.store.ddl import ddl
-from graphstore.store.whole import read_run
-from graphstore.store.write import NoGraphError
 
-__all__ = ["NoGraphError", "Progress", "Statement", "Store", "ddl", "open_store", "read_run"]
+__all__ = ["Progress", "Statement", "Store", "ddl", "open_store"]
 
 
 def open_store(settings: Settings) -> Store:

@@ -23,7 +23,8 @@ from graphstore.export import open_archive, write_archive
 from graphstore.model.schema import LABEL_BY_NAME
 from graphstore.readers import find_files
 from graphstore.settings import Settings
-from graphstore.store import Store, open_store, read_run
+from graphstore.store import Store, open_store
+from graphstore.store.whole import read_run
 from tests.engines import REPOSITORY, Server
 from tests.graphs import small_run
 from tests.integration.graph_dump import Dump, dump
