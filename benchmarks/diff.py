@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -39,17 +38,20 @@ def main() -> None:
         totals = api.diff_runs("a", "b", settings.load(home)).totals
         taken = [compare(home) for _ in range(chosen.times)]
     counted = {what: int(totals.filter(what=what)["count_a"].sum()) for what in ("op", "kernel")}
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print("| host ops | device ops | seconds (median) | peak MiB |\n|---:|---:|---:|---:|")
-    print(f"| {counted['op']:,} | {counted['kernel']:,} | {statistics.median(taken):.1f} | {peak:.0f} |")
+    print("| host ops | device ops | seconds (median) | MiB (median) |\n|---:|---:|---:|---:|")
+    seconds, peak = (statistics.median(values) for values in zip(*taken, strict=True))
+    print(f"| {counted['op']:,} | {counted['kernel']:,} | {seconds:.1f} | {peak:.0f} |")
 
 
-def compare(home: str) -> float:
-    """Return how many seconds the command takes."""
+def compare(home: str) -> tuple[float, float]:
+    """Return how many seconds and MiB (largest resident set) the command takes."""
     begin = time.perf_counter()
     environment = {**os.environ, "GRAPHSTORE_HOME": home}
-    subprocess.run([*COMMAND, "diff", "a", "b"], env=environment, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
+    process = subprocess.Popen([*COMMAND, "diff", "a", "b"], env=environment, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        sys.exit("the comparison failed")
+    return time.perf_counter() - begin, used.ru_maxrss / 1024
 
 
 if __name__ == "__main__":
