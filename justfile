@@ -56,3 +56,8 @@ scale ops="100000":
 scale-hang ranks="64" *options="":
     python benchmarks/make_dumps.py build/dumps-{{ranks}} --ranks {{ranks}}
     python benchmarks/hang.py build/dumps-{{ranks}} {{options}}
+
+# Import a run of about 400,000 nodes and ask every question of the catalogue; `--store bolt://…` asks a server, too.
+scale-queries *options="":
+    python benchmarks/make_traces.py build/traces-8r --ops 34000 --ranks 8 --from ../shared/data/torch213/mid_transformer_8r
+    python benchmarks/queries.py build/traces-8r {{options}}
