@@ -69,7 +69,7 @@ def values_of(store: Store, run: str) -> dict[str, Any]:
     findings = run_query(store, run, "health/show_findings")
     values = {"kernel": kernel, "op": op, "name": name, "part": "conv", "rank": 0, "count": 20, "uids": [op]}
     values |= {"group": group, "collective_seq_id": 1, "first_seq": 1, "last_seq": 50, "node_id": 100}
-    values |= {"absent_id": 4, "from_ns": 0, "to_ns": 50_000_000, "src": 0, "dst": 1, "uid": op}
+    values |= {"absent_id": 4, "from_ns": 0, "to_ns": 50_000_000, "src": 0, "dst": 1}
     return values | {"fid": findings["fid"][0] if findings.height else ""}
 
 

@@ -234,14 +234,14 @@ def test_producers_and_consumers_of_an_op(asked: Archive, ops: dict[int, dict[in
     source = of[chosen["node_id"]]
 
     assert {row["node_id"] for row in rows} == {node_id for node_id, count in taken.items() if count == most}
-    consumers = asked.dicts(DDP, "show_consumers", uid=chosen["uid"])
+    consumers = asked.dicts(DDP, "show_consumers", op=chosen["uid"])
     assert {row["node_id"]: row["age_ns"] for row in consumers} == {
         op.node_id: (op.start or 0) - (source.end or 0)
         for op in of.values()
         if source.node_id in op.takes_from
     }
     last = consumers[-1]
-    producers = asked.dicts(DDP, "show_producers", uid=last["uid"])
+    producers = asked.dicts(DDP, "show_producers", op=last["uid"])
     assert {row["node_id"] for row in producers} == of[last["node_id"]].takes_from
     assert chosen["uid"] in {row["uid"] for row in producers}
 

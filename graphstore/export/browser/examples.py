@@ -43,7 +43,7 @@ class Examples:
         defaults = {field.name: field.default for field in query.parameters if field.optional}
         pictures = PICTURES_BY_QUERY.get(query.name, ("tree",))
         op = next((self.op_by_picture[each] for each in pictures if each in self.op_by_picture), None)
-        for values in (*self.sets, {} if op is None else {"op": op, "uid": op}):
+        for values in (*self.sets, {} if op is None else {"op": op}):
             if wanted <= set(values):
                 return defaults | {name: values[name] for name in wanted}
         return None

@@ -71,7 +71,7 @@ def producers_of_an_op(g: GraphBuilder) -> Case:
     """The latest first, with how long before the op they had ended."""
     made, early, late = chain(g)
     rows = [(early, "aten::relu", 4, 64, 20, 65), (made, "aten::linear", 3, 64, 10, 75)]
-    return Case("memory/show_producers", g.build(), rows, {"uid": late})
+    return Case("memory/show_producers", g.build(), rows, {"op": late})
 
 
 @case
@@ -79,7 +79,7 @@ def consumers_of_an_op(g: GraphBuilder) -> Case:
     """In order of time."""
     made, early, late = chain(g)
     rows = [(early, "aten::relu", 4, 64, 20, 5), (late, "ReluBackward", 9, 128, 90, 75)]
-    return Case("memory/show_consumers", g.build(), rows, {"uid": made})
+    return Case("memory/show_consumers", g.build(), rows, {"op": made})
 
 
 @case
@@ -87,7 +87,7 @@ def consumers_without_times(g: GraphBuilder) -> Case:
     """An execution trace alone: who, but not when."""
     made, taken = g.op("a"), g.op("b")
     g.edge("DATA", made, taken)
-    return Case("memory/show_consumers", g.build(), [(taken, "b", None, None, None, None)], {"uid": made})
+    return Case("memory/show_consumers", g.build(), [(taken, "b", None, None, None, None)], {"op": made})
 
 
 @case
