@@ -105,6 +105,8 @@ def labels_of_a_run(g: GraphBuilder) -> Case:
     g.node("Thread", "thread 1", rank=0)
     g.node("Stream", "device 0 stream 7", rank=0)
     g.node("ProcessGroup", "0[0]", group="0[0]")
+    for label in ("Collective", "Channel", "Cause"):
+        g.node(label, label)
     call = g.op("launch", g.op("a"), label="RuntimeCall")
     g.edge("LAUNCHES", call, g.node("Kernel", "k"))
     g.node("Kernel", "k")
@@ -112,6 +114,9 @@ def labels_of_a_run(g: GraphBuilder) -> Case:
         ("HostOp", 1),
         ("Kernel", 2),
         ("RuntimeCall", 1),
+        ("Cause", 1),
+        ("Channel", 1),
+        ("Collective", 1),
         ("Finding", 1),
         ("ProcessGroup", 1),
         ("Rank", 1),
@@ -137,18 +142,34 @@ def edges_of_a_run(g: GraphBuilder) -> Case:
     g.edge("MEMBER", rank, group)
     g.edge("IN_GROUP", comm, group)
     g.edge("SEEN_AS", comm, op, rule="host_op")
+    whole, channel = g.node("Collective", "all_reduce #1"), g.node("Channel", "0 to 0")
+    g.edge("PEER", g.node("CollectiveCall", "send"), comm, rule="pairing")
+    for part in (whole, channel):
+        g.edge("CALL_OF", comm, part, rule="recorded")
+        g.edge("IN_GROUP", part, group)
+    g.edge("WAITS_FOR", rank, whole, wait="in_call")
+    g.edge("WAITS_FOR", whole, rank, wait="never")
+    g.edge("WAITS_FOR", rank, rank, wait="p2p")
     rows = [
         ("CTRL", "HostOp", "HostOp", 1),
         ("CTRL", "HostOp", "RuntimeCall", 1),
         ("LAUNCHES", "RuntimeCall", "Kernel", 1),
+        ("PEER", "CollectiveCall", "CollectiveCall", 1),
         ("SEEN_AS", "CollectiveCall", "HostOp", 1),
         ("SYNC", "Kernel", "HostOp", 1),
         ("ABOUT", "Finding", "Run", 1),
+        ("CALL_OF", "CollectiveCall", "Channel", 1),
+        ("CALL_OF", "CollectiveCall", "Collective", 1),
+        ("IN_GROUP", "Channel", "ProcessGroup", 1),
+        ("IN_GROUP", "Collective", "ProcessGroup", 1),
         ("IN_GROUP", "CollectiveCall", "ProcessGroup", 1),
         ("IN_RUN", "Rank", "Run", 1),
         ("MADE", "Repair", "Finding", 1),
         ("MEMBER", "Rank", "ProcessGroup", 1),
         ("ON_RANK", "TraceFile", "Rank", 1),
+        ("WAITS_FOR", "Collective", "Rank", 1),
+        ("WAITS_FOR", "Rank", "Collective", 1),
+        ("WAITS_FOR", "Rank", "Rank", 1),
     ]
     about = ("health/write_subject_run", {"rows": [{"fid": f"{g.run}:a", "role": "run"}]})
     before = (kept(g, "a"), *answered(g, "a"), about)
