@@ -56,6 +56,18 @@ def communication_of_each_kind(g: GraphBuilder) -> Case:
 
 
 @case
+def communication_of_one_type_by_several_names(g: GraphBuilder) -> Case:
+    """An execution trace writes long int and c10::Half where Kineto and the dumps write Long and Half."""
+    for name in ("Long", "long int", "c10::Half", "Half", "unsigned char", "Byte", "signed char", "Char"):
+        call(g, dtype=name, size_bytes=8 if name.lower().startswith("long") else 1, in_msg_nelems=1)
+    rows = [
+        ("all_reduce", "long", 2, 2, 16, 8, 0),
+        *[("all_reduce", name, 2, 2, 2, 1, 0) for name in ("byte", "char", "half")],
+    ]
+    return Case("communication/show_communication_by_kind", g.build(), rows)
+
+
+@case
 def messages_by_size(g: GraphBuilder) -> Case:
     """Classes by powers of two: 0 and 1 have their own, 2 and 3 share one; the last one has no end."""
     for size, lasts in ((0, 1), (1, 2), (2, 3), (3, 5), (4, 7), (2**62 - 1, 8), (2**62, 9)):
