@@ -7,7 +7,7 @@
 // param rank: int = null, only this global rank
 // param group: text = null, only this group, by its key: name and members
 // column rank: int, global rank
-// column pg_name: text, group name
+// column group: text, group key: name and members
 // column collective_kind: text, all_reduce, all_gather …
 // column collective_seq_id: int, number within the group
 // column collective: int, key of the collective
@@ -21,7 +21,7 @@ MATCH (c:CollectiveCall)-[:CALL_OF]->(whole:Collective)
 WHERE c.run = $run AND c.wait_ns IS NOT NULL AND c.duration_ns IS NOT NULL
   AND ($rank IS NULL OR c.rank = $rank) AND ($group IS NULL OR whole.group = $group)
 WITH c, whole, CASE WHEN c.wait_ns > c.duration_ns THEN c.duration_ns ELSE c.wait_ns END AS waited
-RETURN c.rank AS rank, whole.pg_name AS pg_name, whole.collective_kind AS collective_kind,
+RETURN c.rank AS rank, whole.group AS group, whole.collective_kind AS collective_kind,
        whole.collective_seq_id AS collective_seq_id, whole.uid AS collective, c.uid AS `call`, whole.name AS name,
        c.start_ns AS start_ns, c.duration_ns AS duration_ns, waited AS wait_ns,
        c.duration_ns - waited AS transfer_ns

@@ -74,8 +74,8 @@ def _summed(rows: pl.DataFrame, *parts: str) -> pl.DataFrame:
         columns = ("rank", "calls", "duration_ns", *parts)
         return pl.DataFrame(schema={"operation": pl.String} | dict.fromkeys(columns, pl.Int64))
     kind = pl.col("collective_kind").fill_null("unknown")
-    group = pl.col("pg_name").cast(pl.String)
-    on_group = pl.when(group.is_null() | (group == "")).then(kind).otherwise(kind + ", group " + group)
+    group = pl.col("group").cast(pl.String)
+    on_group = pl.when(group.is_null()).then(kind).otherwise(kind + ", group " + group)
     named = rows.with_columns(operation=on_group)
     if named["operation"].n_unique() > OPERATIONS:
         named = rows.with_columns(operation=kind)

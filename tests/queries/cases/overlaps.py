@@ -13,14 +13,14 @@ def exposed_communication_by_group_and_kind(g: GraphBuilder) -> Case:
         g.node(
             "CollectiveCall",
             "allreduce",
-            pg_name="0",
+            group="0[0-1]",
             collective_kind="all_reduce",
             exposed_ns=exposed,
             overlapped_ns=overlapped,
         )
     g.node("CollectiveCall", "send", collective_kind="send", exposed_ns=0, overlapped_ns=4, rank=1)
-    g.node("CollectiveCall", "barrier", pg_name="0", collective_kind="barrier", duration_ns=9)
-    rows = [(0, "0", "all_reduce", 2, 15, 12, 3), (1, None, "send", 1, 4, 0, 4)]
+    g.node("CollectiveCall", "barrier", group="0[0-1]", collective_kind="barrier", duration_ns=9)
+    rows = [(0, "0[0-1]", "all_reduce", 2, 15, 12, 3), (1, None, "send", 1, 4, 0, 4)]
     return Case("communication/show_exposed_communication", g.build(), rows)
 
 

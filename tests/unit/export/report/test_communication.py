@@ -9,7 +9,7 @@ from graphstore.export.report.communication import COLUMNS, OPERATIONS, RANKS, c
 EXPOSED = pl.DataFrame(
     {
         "rank": [0, 0, 1],
-        "pg_name": ["0", None, "0"],
+        "group": ["0", None, "0"],
         "collective_kind": ["all_reduce", "send", "all_reduce"],
         "calls": [2, 1, 2],
         "duration_ns": [30, 5, 40],
@@ -25,7 +25,7 @@ def call(
     """Return a row of communication/show_wait_and_transfer; the collective begins at 100 times its number."""
     return {
         "rank": rank,
-        "pg_name": group,
+        "group": group,
         "collective_kind": kind,
         "collective": seq,
         "start_ns": 100 * seq + rank,
