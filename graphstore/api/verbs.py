@@ -222,12 +222,17 @@ def query_run(
 ) -> QueryResult:
     """Return the rows of a catalogue query, a .cypher file or a Cypher text on one run. It cannot write.
 
-    `row_limit` and `timeout_s` default to the settings; `$run` is bound. Raises QueryError for a text that is
-    wrong or would write, QueryTimeoutError, UsageError for an unknown name, run or parameter, StoreError.
+    `row_limit` and `timeout_s` default to the settings; `$run` is bound, and `$runs` of a query over many
+    runs to this one alone. Raises QueryError for a text that is wrong or would write, QueryTimeoutError,
+    UsageError for an unknown name, run or parameter, StoreError.
     """
     limit = settings.row_limit if row_limit is None else row_limit
     time_limit = settings.query_timeout_s if timeout_s is None else timeout_s
     with opened(settings) as store:
         run = resolve_run(store, run)
-        rows = queries.run_any(store, run, query, parameters, row_limit=limit, timeout_s=time_limit)
+        limits: dict[str, Any] = {"row_limit": limit, "timeout_s": time_limit}
+        if queries.is_over_runs(query):
+            rows = queries.run_any_over_archive(store, [run], query, parameters, **limits)
+        else:
+            rows = queries.run_any(store, run, query, parameters, **limits)
         return QueryResult(run, rows.head(limit), rows.height > limit)

@@ -90,6 +90,13 @@ def test_a_question_over_runs_asks_those_named(two: Store) -> None:
     assert run_over_archive(two, [], "archive/show_sums_by_kind").rows() == []
 
 
+def test_a_question_over_runs_can_be_asked_of_one_run(two: Store) -> None:
+    """By the function that asks one run, as the command line does with --run."""
+    found = api.query_run("b", "archive/show_sums_by_kind", {}, settings_of(two))
+
+    assert (found.run, found.rows.rows()) == ("b", [("b", "HostOp", 3, 3, 300, 300, None)])
+
+
 def test_questions_over_the_archive_cannot_write(two: Store) -> None:
     """As queries of one run."""
     with pytest.raises(QueryError):
