@@ -5,15 +5,19 @@
 // column rank: int, global rank
 // column calls: int, its communication calls, send and recv included
 // column size_bytes: int, sum of their input bytes, as far as the files say
-// column duration_ns: int, sum of their measured times
+// column duration_ns: int, sum of their measured times; null where none is known
 // column split_calls: int, those whose wait and measured time are known
-// column wait_ns: int, of these the time before the last member came
-// column transfer_ns: int, of these the rest of the time
+// column wait_ns: int, of these the time before the last member came; null where there is none
+// column transfer_ns: int, of these the rest of the time; null where there is none
 MATCH (c:CollectiveCall)
 WHERE c.run = $run AND ($group IS NULL OR c.group = $group)
 WITH c.rank AS rank, c.size_bytes AS size, c.duration_ns AS lasts,
      CASE WHEN c.wait_ns > c.duration_ns THEN c.duration_ns WHEN c.duration_ns IS NULL THEN null ELSE c.wait_ns END
        AS waited
-RETURN rank, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS duration_ns, count(waited) AS split_calls,
-       sum(waited) AS wait_ns, sum(CASE WHEN waited IS NULL THEN 0 ELSE lasts - waited END) AS transfer_ns
+WITH rank, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS lasts, count(lasts) AS timed,
+     count(waited) AS split_calls, sum(waited) AS waited,
+     sum(CASE WHEN waited IS NULL THEN 0 ELSE lasts - waited END) AS moved
+RETURN rank, calls, size_bytes, CASE WHEN timed > 0 THEN lasts END AS duration_ns, split_calls,
+       CASE WHEN split_calls > 0 THEN waited END AS wait_ns,
+       CASE WHEN split_calls > 0 THEN moved END AS transfer_ns
 ORDER BY rank

@@ -7,7 +7,7 @@
 // column from_bytes: int, smallest size of the class; the next begins at twice as much
 // column calls: int, calls of the ranks loaded
 // column size_bytes: int, sum of their input bytes
-// column duration_ns: int, sum of their measured times
+// column duration_ns: int, sum of their measured times; null where none is known
 // column shortest_ns: int, the shortest of them
 // column longest_ns: int, the longest of them
 MATCH (c:CollectiveCall)
@@ -20,6 +20,8 @@ WITH collective_kind, size, lasts,
                            WHEN low = 0 AND size > 0 THEN 1
                            WHEN low > 0 AND low * 2 <= size THEN low * 2
                            ELSE low END) END AS from_bytes
-RETURN collective_kind, from_bytes, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS duration_ns,
-       min(lasts) AS shortest_ns, max(lasts) AS longest_ns
+WITH collective_kind, from_bytes, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS lasts, count(lasts) AS timed,
+     min(lasts) AS shortest_ns, max(lasts) AS longest_ns
+RETURN collective_kind, from_bytes, calls, size_bytes, CASE WHEN timed > 0 THEN lasts END AS duration_ns, shortest_ns,
+       longest_ns
 ORDER BY collective_kind, from_bytes

@@ -6,13 +6,16 @@
 // column step: int, number of the step
 // column calls: int, communication calls, send and recv included
 // column size_bytes: int, sum of their input bytes, as far as the files say
-// column duration_ns: int, sum of their measured times
-// column wait_ns: int, of these the time before the last member came, where it is known
+// column duration_ns: int, sum of their measured times; null where none is known
+// column wait_ns: int, of these the time before the last member came, null where none is known
 MATCH (c:CollectiveCall)
 WHERE c.run = $run AND ($rank IS NULL OR c.rank = $rank)
 OPTIONAL MATCH (c)-[seen:SEEN_AS]->(op:HostOp)
 WHERE seen.rule = 'host_op'
 WITH c.rank AS rank, c.uid AS uid, c.size_bytes AS size, c.duration_ns AS lasts, c.wait_ns AS wait, max(op.step) AS step
-RETURN rank, step, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS duration_ns,
-       sum(CASE WHEN lasts IS NULL THEN null WHEN wait > lasts THEN lasts ELSE wait END) AS wait_ns
+WITH rank, step, size, lasts, CASE WHEN lasts IS NULL THEN null WHEN wait > lasts THEN lasts ELSE wait END AS waited
+WITH rank, step, count(*) AS calls, sum(size) AS size_bytes, sum(lasts) AS lasts, count(lasts) AS timed,
+     sum(waited) AS waited, count(waited) AS split
+RETURN rank, step, calls, size_bytes, CASE WHEN timed > 0 THEN lasts END AS duration_ns,
+       CASE WHEN split > 0 THEN waited END AS wait_ns
 ORDER BY rank, step

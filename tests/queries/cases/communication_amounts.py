@@ -21,9 +21,9 @@ def three_calls(g: GraphBuilder) -> None:
 
 @case
 def communication_of_each_rank(g: GraphBuilder) -> Case:
-    """Sums; only calls whose wait and time are known are split, and their parts add up."""
+    """Sums; only calls whose wait and time are known are split, and their parts add up: none is no 0."""
     three_calls(g)
-    rows = [(0, 2, 108, 55, 2, 25, 30), (1, 2, 7, 3, 0, 0, 0)]
+    rows = [(0, 2, 108, 55, 2, 25, 30), (1, 2, 7, 3, 0, None, None)]
     return Case("communication/show_communication_by_rank", g.build(), rows)
 
 
@@ -31,7 +31,7 @@ def communication_of_each_rank(g: GraphBuilder) -> Case:
 def communication_of_each_rank_in_a_group(g: GraphBuilder) -> Case:
     """Only what goes through it."""
     three_calls(g)
-    rows = [(1, 1, 7, 3, 0, 0, 0)]
+    rows = [(1, 1, 7, 3, 0, None, None)]
     return Case("communication/show_communication_by_rank", g.build(), rows, {"group": PAIR})
 
 
@@ -39,7 +39,8 @@ def communication_of_each_rank_in_a_group(g: GraphBuilder) -> Case:
 def communication_of_each_group(g: GraphBuilder) -> Case:
     """Those of no known group come last."""
     three_calls(g)
-    rows = [("0[0-1]", 1, 2, 108, 55, 2, 25, 30), (PAIR, 1, 1, 7, 3, 0, 0, 0), (None, 1, 1, 0, 0, 0, 0, 0)]
+    rows = [("0[0-1]", 1, 2, 108, 55, 2, 25, 30), (PAIR, 1, 1, 7, 3, 0, None, None)]
+    rows.append((None, 1, 1, 0, None, 0, None, None))
     return Case("communication/show_communication_by_group", g.build(), rows)
 
 
@@ -50,7 +51,7 @@ def communication_of_each_kind(g: GraphBuilder) -> Case:
     rows = [
         ("all_reduce", "float", 2, 27, 108, 100, 55),
         ("send", "char", 1, 7, 7, 7, 3),
-        ("barrier", None, 1, 0, 0, None, 0),
+        ("barrier", None, 1, 0, 0, None, None),
     ]
     return Case("communication/show_communication_by_kind", g.build(), rows)
 
@@ -61,8 +62,8 @@ def communication_of_one_type_by_several_names(g: GraphBuilder) -> Case:
     for name in ("Long", "long int", "c10::Half", "Half", "unsigned char", "Byte", "signed char", "Char"):
         call(g, dtype=name, size_bytes=8 if name.lower().startswith("long") else 1, in_msg_nelems=1)
     rows = [
-        ("all_reduce", "long", 2, 2, 16, 8, 0),
-        *[("all_reduce", name, 2, 2, 2, 1, 0) for name in ("byte", "char", "half")],
+        ("all_reduce", "long", 2, 2, 16, 8, None),
+        *[("all_reduce", name, 2, 2, 2, 1, None) for name in ("byte", "char", "half")],
     ]
     return Case("communication/show_communication_by_kind", g.build(), rows)
 
@@ -89,7 +90,7 @@ def messages_of_unknown_size(g: GraphBuilder) -> Case:
     """They stand under null."""
     call(g, "send", rank=1)
     call(g, "send")
-    rows = [("send", None, 1, 0, 0, None, None)]
+    rows = [("send", None, 1, 0, None, None, None)]
     return Case("communication/show_communication_by_size", g.build(), rows, {"rank": 1})
 
 
@@ -101,7 +102,7 @@ def communication_of_each_step(g: GraphBuilder) -> Case:
         g.edge("SEEN_AS", made, g.op("c10d::allreduce_", rank=rank, step=step), rule="host_op")
         g.edge("SEEN_AS", made, g.op("gloo:all_reduce", rank=rank, step=9), rule="worker")
     call(g, rank=1, size_bytes=1)
-    rows = [(0, 3, 2, 8, 20, 4), (0, None, 1, 4, 10, 2), (1, 3, 1, 4, 10, 10), (1, None, 1, 1, 0, 0)]
+    rows = [(0, 3, 2, 8, 20, 4), (0, None, 1, 4, 10, 2), (1, 3, 1, 4, 10, 10), (1, None, 1, 1, None, None)]
     return Case("communication/show_communication_by_step", g.build(), rows)
 
 
@@ -163,11 +164,13 @@ def callers_of_communication(g: GraphBuilder) -> Case:
         made = call(g, size_bytes=size, duration_ns=7)
         g.edge("SEEN_AS", made, op, rule="host_op")
         g.edge("SEEN_AS", made, g.op("gloo:all_reduce", op), rule="worker")
-    top = call(g, "barrier", duration_ns=1)
-    g.edge("SEEN_AS", top, g.op("c10d::barrier"), rule="host_op")
+    for name, lasts in (("barrier", 1), ("recv", None)):
+        made = call(g, name, duration_ns=lasts)
+        g.edge("SEEN_AS", made, g.op(f"c10d::{name}"), rule="host_op")
     rows = [
         ("Optimizer.step", "c10d::allreduce_", "all_reduce", 2, 9, 14),
         (None, "c10d::barrier", "barrier", 1, 0, 1),
+        (None, "c10d::recv", "recv", 1, 0, None),
     ]
     return Case("communication/show_communication_by_caller", g.build(), rows)
 

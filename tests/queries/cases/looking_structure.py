@@ -199,14 +199,16 @@ def what_lies_below_an_op_in_all(g: GraphBuilder) -> Case:
 
 @case
 def the_largest_trees(g: GraphBuilder) -> Case:
-    """By size; no more than asked."""
+    """By size; no more than asked. Without times there is no own time."""
     first, second = _tree(g), _tree(g, rank=1)
+    untimed = g.op("alone")
     g.op("alone")
     rows = [
         (0, first["step"], "step", 4, 2, 95, 0, 100),
         (1, second["step"], "step", 4, 2, 95, 0, 100),
+        (0, untimed, "alone", 1, 0, None, None, None),
     ]
-    return Case("structure/show_roots", g.build(), rows, {"count": 2})
+    return Case("structure/show_roots", g.build(), rows, {"count": 3})
 
 
 @case

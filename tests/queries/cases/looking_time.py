@@ -91,14 +91,15 @@ def the_slowest_steps(g: GraphBuilder) -> Case:
 
 @case
 def what_steps_are_made_of(g: GraphBuilder) -> Case:
-    """Own time, calls, and what the step's host ops launched; a step that launches nothing has 0."""
+    """Own time, calls, and what the step's host ops launched; one that launches nothing has 0, one without times null."""
     mm = g.op("mm", step=1, self_ns=10, **timed(0, 10))
     launched(g, mm, 1, "gemm", 30)
     launched(g, mm, 2, "splitk", 4)
     g.op("record_param_comms", step=1, self_ns=5, comm_kind="all_reduce", **timed(20, 5))
     g.op("mm", step=2, self_ns=7, **timed(60, 7))
     launched(g, g.op("outside"), 3, "gemm", 500)
-    rows = [(0, 1, 2, 15, 1, 2, 34), (0, 2, 1, 7, 0, 0, 0)]
+    g.op("untimed", step=3)
+    rows = [(0, 1, 2, 15, 1, 2, 34), (0, 2, 1, 7, 0, 0, 0), (0, 3, 1, None, 0, 0, 0)]
     return Case("time/show_time_by_step", g.build(), rows)
 
 
