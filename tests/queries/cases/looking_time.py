@@ -91,7 +91,7 @@ def the_slowest_steps(g: GraphBuilder) -> Case:
 
 @case
 def what_steps_are_made_of(g: GraphBuilder) -> Case:
-    """Own time, calls, and what the step's host ops launched; one that launches nothing has 0, one without times null."""
+    """Own time, calls, and what the step launched: 0 for one without launches; no own time without times."""
     mm = g.op("mm", step=1, self_ns=10, **timed(0, 10))
     launched(g, mm, 1, "gemm", 30)
     launched(g, mm, 2, "splitk", 4)
