@@ -1,8 +1,9 @@
 """What a verb prints: rows as a table, JSON, JSON lines, CSV or Parquet on stdout; all the rest on stderr.
 
 In:  a polars frame, or rows as dicts. Out: bytes on stdout. What is decided here: how a value looks in each
-format. Tables are drawn by rich on a terminal only, long ones in the pager; elsewhere they are plain aligned
-text, so that a pipe sees no escape codes. Nested values are JSON text in CSV, lists in JSON and Parquet.
+format. Tables are drawn by rich on a terminal only, long ones in the pager, and where the columns don't fit a
+row is a block of lines; elsewhere they are plain aligned text, so that a pipe sees no escape codes. Nested
+values are JSON text in CSV, lists in JSON and Parquet.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Row = Mapping[str, Any]
+TEXT_WIDTH = 10  # a column of longer texts is drawn no narrower: that would be letters below each other
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -141,14 +143,41 @@ def drawn_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Tab
     return table
 
 
+def needed_width(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> int:
+    """Return how wide a terminal must be for drawn_table to be readable: numbers whole, texts in part."""
+    widths = []
+    for i, name in enumerate(columns):
+        given = [row[i] for row in rows]
+        widest = max(len(name), *(len(cell(value)) for value in given), 0)
+        widths.append(widest if _is_numeric(given) else min(widest, TEXT_WIDTH))
+    return sum(widths) + 3 * len(widths) - 1  # what rich puts between columns, and at both ends
+
+
+def drawn_blocks(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """Return rows for rich to draw below each other: a column a line, an empty line between rows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", overflow="fold")
+    table.add_column(overflow="fold")
+    for number, row in enumerate(rows):
+        if number:
+            table.add_row()
+        for name, value in zip(columns, row, strict=True):
+            table.add_row(Text(name), Text(cell(value)))
+    return table
+
+
 def _show_table(rows: Sequence[Row], columns: list[str]) -> None:
     values = [[row.get(name) for name in columns] for row in rows]
     if sys.stdout.isatty():
         from rich.console import Console
 
         console = Console()
+        fits = not values or needed_width(columns, values) <= console.width
         with console.capture() as drawn:
-            console.print(drawn_table(columns, values))
+            console.print((drawn_table if fits else drawn_blocks)(columns, values))
         screen.show(drawn.get())
     else:
         plain_table(columns, values, sys.stdout)

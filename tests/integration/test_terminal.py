@@ -191,6 +191,19 @@ def test_a_narrow_terminal_folds_and_loses_nothing(home: Path, columns: int) -> 
     assert name in re.sub(r"[\s4]|\x1b\[[\d;]*m", "", table)
 
 
+def test_columns_that_do_not_fit_are_shown_below_each_other(home: Path) -> None:
+    """Ten columns on 80: a row is a block, its id on one line, not a letter a line; on 200 it is a table."""
+    env = environment(home, GRAPHSTORE_PAGER="")
+    narrow, wide = (
+        [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", shown.text).splitlines()]
+        for shown in (on_terminal(["runs", "list"], env, columns=columns) for columns in (80, 200))
+    )
+
+    assert ["run", "demo"] in narrow
+    assert ["world_size", "4"] in narrow
+    assert ["run", "name", "created", "world_size"] in [line[:4] for line in wide]
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize("terminal", [False, True])
 def test_an_encoding_that_lacks_a_character_is_no_traceback(
