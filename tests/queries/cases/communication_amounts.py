@@ -39,8 +39,11 @@ def communication_of_each_rank_in_a_group(g: GraphBuilder) -> Case:
 def communication_of_each_group(g: GraphBuilder) -> Case:
     """Those of no known group come last."""
     three_calls(g)
-    rows = [("0[0-1]", 1, 2, 108, 55, 2, 25, 30), (PAIR, 1, 1, 7, 3, 0, None, None)]
-    rows.append((None, 1, 1, 0, None, 0, None, None))
+    rows = [
+        ("0[0-1]", 1, 2, 108, 55, 2, 25, 30),
+        (PAIR, 1, 1, 7, 3, 0, None, None),
+        (None, 1, 1, 0, None, 0, None, None),
+    ]
     return Case("communication/show_communication_by_group", g.build(), rows)
 
 
