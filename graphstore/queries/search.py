@@ -3,7 +3,8 @@
 In:  words of a person. Out: the queries that hold every word, the best first.
 Decided here: where a word counts how much: in the name more than in the meaning, there more than in the names
 of parameters and columns, there more than in their meanings. A word is found as a part of another (`wait` in
-`wait_ns`), whatever its case. What a word may have meant is told where nothing holds it.
+`wait_ns`), whatever its case. What a word may have meant is told where nothing holds it, and how many
+queries hold each where none holds all.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ def _texts(query: Query) -> list[tuple[str, int]]:
     ]
 
 
-def _near(wanted: Sequence[str], known: Iterable[Query]) -> str:
-    """Return the words of the catalogue that are near those it lacks, as the end of a message."""
+def _near(wanted: Sequence[str], known: Sequence[Query]) -> str:
+    """Return the end of a message: what finds something, the words near those that find nothing."""
+    alone = [(word, [query.name for query in known if _score(query, [word])]) for word in wanted]
+    if len(wanted) > 1 and all(names for _, names in alone):
+        return "; " + ", ".join(f"{word} alone: {len(names)}" for word, names in alone)
     every = sorted({word for query in known for text, _ in _texts(query) for word in WORD.findall(text)})
     near = [other for word in wanted if word not in every for other in _close(word, every)]
     return f"; near it: {', '.join(near)}" if near else "; `graphstore queries` lists them all"

@@ -38,6 +38,12 @@ def test_words_that_nothing_holds_are_told_with_near_ones() -> None:
         search(KNOWN, ["%"])
 
 
+def test_words_that_no_query_holds_together_are_told_one_by_one() -> None:
+    """No query of idle times says GPU: which of the words finds something is what to go on with."""
+    with pytest.raises(UsageError, match=r"no query holds gpu and idle; gpu alone: \d+, idle alone: \d+"):
+        search(catalog().values(), ["gpu", "idle"])
+
+
 def test_equal_ones_come_by_name() -> None:
     """So that the answer is the same each time."""
     same = [Query(f"time/show_{letter}", "One.", "t") for letter in "ba"]
