@@ -295,6 +295,19 @@ def test_what_is_not_drawn_is_counted(store: Store, tmp_path: Path) -> None:
     assert "70 files, the first 60 shown" in text
 
 
+def test_every_file_is_counted_by_its_kind(store: Store, tmp_path: Path) -> None:
+    """A trace without a record is a trace, and what is none stands beside: the kinds add up to the files."""
+    graph = GraphBuilder(RUN)
+    for name, kind in (("a", "kineto"), ("b", "et"), ("c", "not_a_trace")):
+        told = {"kind": kind, "records_read": 0, "kept": 0, "left_out": "{}"}
+        graph.node("TraceFile", name, path=name, **told)
+    store.write_run(graph.build())
+
+    write_report(store, RUN, tmp_path / "page.html")
+
+    assert "3 files: 1 et, 1 kineto, 1 not_a_trace" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_threads_of_one_number_are_two_tracks_and_no_length_is_drawn(store: Store, tmp_path: Path) -> None:
     """Thread 1 of the execution trace is not Kineto's thread 1; ops that last no time have a bar each."""
     graph = GraphBuilder(RUN)
