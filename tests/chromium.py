@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,9 +82,14 @@ def find_chromium() -> str | None:
 
 @contextlib.contextmanager
 def launched(program: str) -> Iterator[Browser]:
-    """Give a headless browser of `program`; it ends with the block."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, headless=True, args=list(FLAGS))
+    """Give a headless browser of `program`; it ends with the block, and what it noted goes with it."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as notes, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program,
+            headless=True,
+            args=list(FLAGS),
+            env={**os.environ, "XDG_CONFIG_HOME": notes},  # its crash reports, else in tests/no-config
+        )
         try:
             yield browser
         finally:

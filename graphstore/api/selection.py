@@ -54,7 +54,7 @@ def resolve_run(store: Store, run: str | None) -> str:
     if run is None:
         if len(runs) == 1:
             return str(runs[0]["run"])
-        raise UsageError(f"--run is needed. Runs in {store.address}: {_there(runs)}.")
+        raise UsageError(f"say which run: id, latest or name. Runs in {store.address}: {_there(runs)}.")
     found = _meant(runs, run)
     if found is None:
         raise _unknown(store, runs, run)

@@ -149,7 +149,8 @@ def _waits_against_times(rows: Rows, _: Context) -> Iterable[Draft]:
             rank=row["rank"],
             subject=f"rank {row['rank']}",
             message=f"rank {row['rank']}: {counted(row['waits'], 'wait')} "
-            f"{verb(row['waits'], 'contradicts', 'contradict')} the times and are left out ({told})",
+            f"{verb(row['waits'], 'contradicts the times and is', 'contradict the times and are')} "
+            f"left out ({told})",
             evidence={"waits": row["waits"], "by_rule": by_rule},
             subjects=(Subject("Rank", row["subject"], "rank"),),
             count=row["waits"],

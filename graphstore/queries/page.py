@@ -54,8 +54,8 @@ def _section(title: str, queries: Sequence[Query]) -> list[str]:
 
 
 def _anchor(heading: str) -> str:
-    """Return where a heading is jumped to: hosts drop the slash."""
-    return heading.lower().replace("/", "")
+    """Return where a heading is jumped to: hosts drop the slash and the dot."""
+    return heading.lower().replace("/", "").replace(".", "")
 
 
 def _entry(query: Query) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -456,6 +457,32 @@ def test_subfolders_are_named_not_entered(archive: Archive, tmp_path: Path) -> N
 
     assert "not entered" in done.stderr.decode()
     assert "more" in done.stderr.decode()
+
+
+def test_the_tour_of_the_readme_runs(archive: Archive, tmp_path: Path) -> None:
+    """Every line does what it says, in the order of the page, in a folder that holds only a run.
+
+    `check --strict` finds the demo run's four absent parents (exit 1). `browser` needs a server (exit 2).
+    """
+    package = Path(TRACES).parents[1]
+    (tmp_path / "run_dir").symlink_to(TRACES)
+    readme = (package.parent / "README.md").read_text()
+    (tour,) = re.findall(r"## A tour of the command line\n.*?```sh\n(.*?)```", readme, re.DOTALL)
+    lines = [shlex.split(line, comments=True) for line in tour.splitlines()]
+    assert len(lines) > 20
+
+    codes = {}
+    for command, *words in lines:
+        assert command == "graphstore"
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=tmp_path, env=archive.environment(), capture_output=True, timeout=120
+        )
+        if done.returncode:
+            codes[" ".join(words)] = done.returncode
+        bare = done.stderr.startswith((b"0 rows", b"0 runs")) or done.stdout.strip() == b"[]"
+        assert bare == ("Kernel" in " ".join(words)), (words, "the demo run has no GPU; all else has rows")
+
+    assert codes == {"check nightly --strict": 1, "browser nightly": 2}
 
 
 def test_the_python_of_the_readme_runs(archive: Archive, tmp_path: Path) -> None:

@@ -87,6 +87,23 @@ def test_what_the_demo_run_shows(chromium: Chromium, page_of_demo: Path) -> None
     assert "None: the graph is as the files were recorded." in section(page, "repairs")
 
 
+def test_the_timeline_shows_communication_that_only_an_annotation_times(
+    chromium: Chromium, page_of_demo: Path
+) -> None:
+    """Kineto has gloo's calls as annotations. Counted in kineto_rank1.json.gz: 330 cpu_op, and 4 gloo:send
+    and 4 gloo:recv (up to 17.2 ms), on the main thread; 4, 4, 3 and 2 gloo:… on four threads of gloo.
+    """
+    page = opened(chromium, page_of_demo)
+    page.locator("#timeline summary").click()
+
+    rows = [row.split("\t") for row in page.locator("#timeline tbody tr").all_inner_texts()]
+
+    spans = {track: int(number) for rank, track, number, *_ in rows if rank == "1"}
+    assert spans.pop("thread 21602 (python)") == 330 + 8
+    assert {track.split("(")[1] for track in spans} == {"pt_gloo_runloop)"}
+    assert sorted(spans.values()) == [2, 3, 4, 4]
+
+
 def test_a_finding_has_its_evidence_and_a_picture(chromium: Chromium, page_of_demo: Path) -> None:
     """The absent parent, the ops that name it, what these call; the same in words beside."""
     page = opened(chromium, page_of_demo)
@@ -276,6 +293,19 @@ def test_what_is_not_drawn_is_counted(store: Store, tmp_path: Path) -> None:
     assert "The first 16 of 18 ranks are drawn" in text
     assert "2 tracks with less to do are in the table only" in text
     assert "70 files, the first 60 shown" in text
+
+
+def test_every_file_is_counted_by_its_kind(store: Store, tmp_path: Path) -> None:
+    """A trace without a record is a trace, and what is none stands beside: the kinds add up to the files."""
+    graph = GraphBuilder(RUN)
+    for name, kind in (("a", "kineto"), ("b", "et"), ("c", "not_a_trace")):
+        told = {"kind": kind, "records_read": 0, "kept": 0, "left_out": "{}"}
+        graph.node("TraceFile", name, path=name, **told)
+    store.write_run(graph.build())
+
+    write_report(store, RUN, tmp_path / "page.html")
+
+    assert "3 files: 1 et, 1 kineto, 1 not_a_trace" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_threads_of_one_number_are_two_tracks_and_no_length_is_drawn(store: Store, tmp_path: Path) -> None:

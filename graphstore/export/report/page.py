@@ -75,14 +75,14 @@ def _summary(contents: Contents) -> list[tuple[str, str]]:
     """Return what stands at the head of the page, as (name, text)."""
     facts, tracks = contents.facts, contents.tracks
     ranks = facts.get("ranks") or []
-    kinds = [file["kind"] for file in contents.ledger.files if file["kept"]]
+    kinds = [file["kind"] for file in contents.ledger.files]
     span = (
         duration(tracks.end_ns - tracks.start_ns) if tracks.tracks.height else "unknown: nothing has a time"
     )
     told = [
         ("Ranks", f"{counted(len(ranks), 'rank')} ({rank_ranges(ranks)})" if ranks else "none"),
         ("World size", str(facts.get("world_size") or "unknown")),
-        ("Files", f"{counted(len(contents.ledger.files), 'file')}: {_kinds(kinds) or 'no trace among them'}"),
+        ("Files", f"{counted(len(contents.ledger.files), 'file')}: {_kinds(kinds)}"),
         ("Span", span),
         ("Steps", _steps(contents.steps)),
         ("Began", _date(facts.get("origin_ns"))),

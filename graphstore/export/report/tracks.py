@@ -3,7 +3,8 @@
 In:  a store and a run. Out: one row a track (spans, busy time), and the bars of all of them.
 Decided here: what a bar means (`LAYERS`), and that spans of one meaning less than a pixel apart are one bar,
 so that a picture of thousands of spans stays as light as one of hundreds. Annotations, which last as long as
-what they name, are no work and have no bar; nor have sync events, whose time their runtime call shows.
+what they name, are no work and have no bar, except those of communication calls: of gloo only they show how
+long a call took. Nor have sync events a bar, whose time their runtime call shows.
 """
 
 from __future__ import annotations
@@ -143,10 +144,10 @@ def _by_name(spans: pl.DataFrame) -> pl.DataFrame:
 
 def _spans(columns: SpanColumns, names: Mapping[tuple[int, int, int], str]) -> pl.DataFrame:
     """Return the spans of a rank that are work, each with its track and its layer."""
-    as_comm = columns.comm_ops["op_uid"]
+    in_comm = pl.col("uid").is_in(columns.comm_ops["op_uid"].implode())
     frames = pl.concat(
         [
-            _told(columns.host, 0, pl.lit(HOST), pl.col("category").is_in(ANNOTATIONS)),
+            _told(columns.host, 0, pl.lit(HOST), pl.col("category").is_in(ANNOTATIONS) & ~in_comm),
             _told(columns.calls, 1, pl.lit(RUNTIME)),
             _told(
                 columns.kernels,
@@ -165,7 +166,7 @@ def _spans(columns: SpanColumns, names: Mapping[tuple[int, int, int], str]) -> p
     several = spans.filter((pl.col("family") == CPU) & (pl.col("owner") != NONE))["owner"].n_unique() > 1
     places = spans.select("family", "owner", "part", "number").unique()
     labels = [_label(key, names, groups, several) for key in places.iter_rows()]
-    layer = pl.when(pl.col("uid").is_in(as_comm.implode())).then(pl.lit(COMM)).otherwise(pl.col("layer"))
+    layer = pl.when(in_comm).then(pl.lit(COMM)).otherwise(pl.col("layer"))
     return (
         spans.join(places.with_columns(track=pl.Series(labels, dtype=pl.String)), on=places.columns)
         .with_columns(layer=layer, rank=pl.lit(columns.rank, dtype=pl.Int64))

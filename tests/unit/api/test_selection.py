@@ -71,10 +71,10 @@ def test_an_id_goes_before_a_word_and_a_word_before_a_name() -> None:
 
 
 def test_the_only_run_needs_no_word() -> None:
-    """With none or with two there is no telling."""
+    """With none or with two there is no telling; some verbs have no --run, so the message names none."""
     assert resolve_run(listed(run("a")), None) == "a"
     for store in (listed(), THREE):
-        with pytest.raises(UsageError, match="--run is needed"):
+        with pytest.raises(UsageError, match="say which run: id, latest or name"):
             resolve_run(store, None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -218,7 +219,8 @@ def test_the_page_lists_the_questions_of_a_person_first() -> None:
     asked, internal = entries.split("\n## internal\n")
 
     for query in catalog().values():
-        assert (f"]({'#' + query.name.replace('/', '')})" in contents) == (not query.is_internal)
+        anchor = re.sub(r"[^\w\- ]", "", query.name)  # what GitHub leaves of a heading
+        assert (f"](#{anchor})" in contents) == (not query.is_internal), query.name
         assert f"\n### {query.name}\n" in (internal if query.is_internal else asked), query.name
 
 

@@ -290,6 +290,8 @@ def test_waits_that_the_times_contradict_are_named_by_rule() -> None:
     )
     assert found.evidence == {"waits": 3, "by_rule": {"collective_wait.likely": 2, "host_wait.recorded": 1}}
     assert (found.count, [(s.label, s.key) for s in found.subjects]) == (3, [("Rank", 5)])
+    [one] = drafts("waits_against_times", [row | {"waits": 1, "by_rule": '{"host_wait.recorded":1}'}])
+    assert one.message == "rank 3: 1 wait contradicts the times and is left out (host_wait.recorded 1)"
 
 
 def test_an_unmatched_pair_says_so() -> None:
