@@ -15,11 +15,10 @@ MATCH (r:Rank)-[to:WAITS_FOR]->(at)
 WHERE r.run = $run
 OPTIONAL MATCH (at)-[of:WAITS_FOR]->(lacks:Rank)
 WHERE to.wait = 'in_call'
-WITH r, coalesce(of.wait, to.wait) AS wait, at.rank AS partner, at.group AS group,
-     at.collective_seq_id AS collective_seq_id, at.name AS at_name,
+WITH r, coalesce(of.wait, to.wait) AS wait, at.group AS group, at.collective_seq_id AS collective_seq_id,
      CASE WHEN to.wait = 'in_call' THEN lacks.rank ELSE at.rank END AS awaited_rank,
      CASE WHEN to.wait = 'in_call' THEN lacks.first_unfinished ELSE at.first_unfinished END AS awaited_stands_in,
      CASE WHEN to.wait = 'in_call' THEN lacks.first_unfinished_site ELSE at.first_unfinished_site END AS awaited_site
-RETURN r.rank AS rank, CASE WHEN partner IS NULL THEN at_name ELSE r.first_unfinished END AS stands_in,
-       r.first_unfinished_site AS site, group, collective_seq_id, wait, awaited_rank, awaited_stands_in, awaited_site
+RETURN r.rank AS rank, r.first_unfinished AS stands_in, r.first_unfinished_site AS site, group, collective_seq_id,
+       wait, awaited_rank, awaited_stands_in, awaited_site
 ORDER BY rank, stands_in, site, group, collective_seq_id, wait, awaited_rank, awaited_stands_in, awaited_site

@@ -77,9 +77,9 @@ def groups_by_what_is_settled(g: GraphBuilder) -> Case:
 def jam(g: GraphBuilder) -> None:
     """Build a job that stands still.
 
-    Ranks 0 and 1 stand in all_reduce #6, which lacks rank 3 and rank 2; that stands in an all_to_all which
-    lacks rank 4, of which there is no dump. Rank 5 sends to rank 0. Rank 6 stands in a call of which nobody
-    is known to lack.
+    Ranks 0 and 1 stand in all_reduce #6, which lacks rank 3 and rank 2; that stands in an all_to_all, called
+    by another word, which lacks rank 4, of which there is no dump. Rank 5 sends to rank 0. Rank 6 stands in
+    a call of which nobody is known to lack.
     """
     ranks = [rank(g, number, dump="kept") for number in range(7)]
     reduce = collective(g, 6, "INCOMPLETE")
@@ -88,7 +88,7 @@ def jam(g: GraphBuilder) -> None:
     standing = {
         0: ("all_reduce #6", "a.py:1", 3),
         1: ("all_reduce #6", "a.py:1", 1),
-        2: ("all_to_all #81", "b.py:2", 2),
+        2: ("alltoall_base #81", "b.py:2", 2),
         5: ("send 5->0", None, 1),
         6: ("barrier #9", None, 1),
     }
@@ -111,12 +111,12 @@ def jam(g: GraphBuilder) -> None:
 def who_waits_for_whom(g: GraphBuilder) -> Case:
     """Through a collective to the ranks it lacks; from a rank waited for in a send no further."""
     jam(g)
-    reduce, exchange = ("all_reduce #6", "a.py:1", ALL, 6), ("all_to_all #81", "b.py:2", "ep[2,4]", 81)
+    reduce, exchange = ("all_reduce #6", "a.py:1", ALL, 6), ("alltoall_base #81", "b.py:2", "ep[2,4]", 81)
     rows = [
         (0, *reduce, "never", 3, None, None),
-        (0, *reduce, "queued", 2, "all_to_all #81", "b.py:2"),
+        (0, *reduce, "queued", 2, "alltoall_base #81", "b.py:2"),
         (1, *reduce, "never", 3, None, None),
-        (1, *reduce, "queued", 2, "all_to_all #81", "b.py:2"),
+        (1, *reduce, "queued", 2, "alltoall_base #81", "b.py:2"),
         (2, *exchange, "no_dump", 4, None, None),
         (5, "send 5->0", None, None, None, "p2p", 0, "all_reduce #6", "a.py:1"),
         (6, "barrier #9", None, "dp[6]", 9, "in_call", None, None, None),
@@ -137,7 +137,7 @@ def ranks_waited_for(g: GraphBuilder) -> Case:
     """Two ranks stand in the call that lacks ranks 2 and 3, one in that which lacks rank 4."""
     jam(g)
     rows = [
-        (2, "queued", 1, 2, "kept", "all_to_all #81", "b.py:2"),
+        (2, "queued", 1, 2, "kept", "alltoall_base #81", "b.py:2"),
         (3, "never", 1, 2, "kept", None, None),
         (0, "p2p", 1, 1, "kept", "all_reduce #6", "a.py:1"),
         (4, "no_dump", 1, 1, "no file", None, None),
@@ -152,7 +152,7 @@ def ranks_and_the_calls_they_stand_in(g: GraphBuilder) -> Case:
     rows = [
         (0, None, "kept", "all_reduce #6", "a.py:1", 3, 1),
         (1, None, "kept", "all_reduce #6", "a.py:1", 1, 0),
-        (2, None, "kept", "all_to_all #81", "b.py:2", 2, 1),
+        (2, None, "kept", "alltoall_base #81", "b.py:2", 2, 1),
         (3, None, "kept", None, None, None, 1),
         (4, None, "no file", None, None, None, 1),
         (5, None, "kept", "send 5->0", None, 1, 0),
