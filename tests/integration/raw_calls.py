@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -103,6 +104,35 @@ def dlrm_calls(folder: Path) -> list[Call]:
             told = (rank, given[1], given[4], dtype[1], elements, elements * each, tuple(given[5]))
             out.append(Call(*told, start, lasts, on))
     return out
+
+
+def dlrm_origin(folder: Path) -> int:
+    """Return the earliest start of any event of the dlrm run that is kept: times count from it."""
+    kept = ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset")
+    spans = events(folder, "worker*.json.gz").values()
+    return min(ns(event["ts"]) for events in spans for event in events if event.get("cat") in kept)
+
+
+def together(calls: list[Call]) -> dict[int, list[Call]]:
+    """Return the calls of each collective by its number."""
+    out: dict[int, list[Call]] = defaultdict(list)
+    for call in calls:
+        out[call.seq].append(call)
+    return out
+
+
+def last_start(calls: list[Call]) -> dict[int, int]:
+    """Return when the last rank entered each collective."""
+    return {seq: max(call.start for call in members) for seq, members in together(calls).items()}
+
+
+def transfers(calls: list[Call]) -> dict[int, int]:
+    """Return the time of each collective without waiting: from its last start to the earliest end after."""
+    last = last_start(calls)
+    return {
+        seq: min(call.end for call in members if call.end >= last[seq]) - last[seq]
+        for seq, members in together(calls).items()
+    }
 
 
 def tensors(values: Any) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.integration import raw_calls
 from tests.integration.answering import ENGINES, Archive, archive
-from tests.integration.raw_calls import Call, ns
+from tests.integration.raw_calls import Call, last_start, together, transfers
 
 pytestmark = pytest.mark.data
 
@@ -41,37 +41,13 @@ def calls(data_dir: Path) -> list[Call]:
 @pytest.fixture(scope="module")
 def origin(data_dir: Path) -> int:
     """Return the earliest start of any event that is kept of dlrm: times count from it."""
-    spans = raw_calls.events(data_dir / "public" / DLRM, "worker*.json.gz").values()
-    kept = ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy", "gpu_memset")
-    return min(ns(event["ts"]) for events in spans for event in events if event.get("cat") in kept)
-
-
-def together(calls: list[Call]) -> dict[int, list[Call]]:
-    """Return the calls of each collective by its number."""
-    out: dict[int, list[Call]] = defaultdict(list)
-    for call in calls:
-        out[call.seq].append(call)
-    return out
-
-
-def last_start(calls: list[Call]) -> dict[int, int]:
-    """Return when the last rank entered each collective."""
-    return {seq: max(call.start for call in members) for seq, members in together(calls).items()}
+    return raw_calls.dlrm_origin(data_dir / "public" / DLRM)
 
 
 def split(call: Call, last: int) -> tuple[int, int]:
     """Return wait and transfer of a call: its time before the last rank entered, and after."""
     wait = min(max(last - call.start, 0), call.duration)
     return wait, call.duration - wait
-
-
-def transfers(calls: list[Call]) -> dict[int, int]:
-    """Return the time of each collective without waiting: from its last start to the earliest end after."""
-    last = last_start(calls)
-    return {
-        seq: min(call.end for call in members if call.end >= last[seq]) - last[seq]
-        for seq, members in together(calls).items()
-    }
 
 
 def test_wait_and_transfer_add_up_to_the_kernel_time_on_every_rank(
