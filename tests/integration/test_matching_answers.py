@@ -86,6 +86,7 @@ def test_who_waits_for_whom(archive: Archive, name: str) -> None:
     """`waits_for`, each end with its `first_unfinished`; a rank whose call nobody lacks has a row, too."""
     said = matching(archive, name)
     stands = {int(rank): told for rank, told in said["first_unfinished"].items()}
+    wanted: set[tuple[int, int | None, str]]
     wanted = {(rank, other, wait) for rank, other, wait, _ in waiters(said)}
     wanted |= {(rank, None, "in_call") for rank in stands if str(rank) not in said["waits_for"]}
 
