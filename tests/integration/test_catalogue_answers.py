@@ -79,7 +79,9 @@ def test_edges_of_gpu_ranks(archive: Archive, dlrm: list[Rank]) -> None:
         ("LAUNCHES", "RuntimeCall", "Kernel"): sum(len(rank.launches) for rank in dlrm),
         ("SEEN_AS", "CollectiveCall", "HostOp"): 64,
         ("SEEN_AS", "CollectiveCall", "Kernel"): 64,
+        ("CALL_OF", "CollectiveCall", "Collective"): 64,
         ("IN_GROUP", "CollectiveCall", "ProcessGroup"): 64,
+        ("IN_GROUP", "Collective", "ProcessGroup"): 8,
         ("IN_RUN", "Rank", "Run"): 8,
         ("MEMBER", "Rank", "ProcessGroup"): 8,
         ("ON_RANK", "TraceFile", "Rank"): 16,
@@ -108,7 +110,21 @@ def test_edges_of_gloo_ranks(archive: Archive) -> None:
 
     found = {(row["edge_type"], row["source"], row["target"]): row["edges"] for row in rows}
     assert {key: found.get(key) for key in wanted} == wanted
-    assert not {"LAUNCHES", "IN_GROUP"} & {key[0] for key in found}
+    assert not {"LAUNCHES", "IN_GROUP", "CALL_OF", "PEER"} & {key[0] for key in found}
+
+
+@data
+def test_edges_between_ranks(archive: Archive) -> None:
+    """demo_4r: an edge from each send that the script logged to its recv; both are of a channel."""
+    logged = archive.expected(DEMO)["known_from_the_script"]["calls"]
+    sends = sum(call.startswith("send ") for calls in logged.values() for call in calls)
+
+    rows = archive.rows(DEMO, "archive/count_edges")
+
+    found = {(row["edge_type"], row["source"], row["target"]): row["edges"] for row in rows}
+    assert found["PEER", "CollectiveCall", "CollectiveCall"] == sends == 16
+    assert found["CALL_OF", "CollectiveCall", "Channel"] == 2 * sends
+    assert "WAITS_FOR" not in {key[0] for key in found}
 
 
 @data
