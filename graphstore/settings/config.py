@@ -153,7 +153,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise UsageError(f"{path}: can't be read: {error.strerror}. Make it readable.") from error
     try:
-        document = tomllib.loads(data.decode())
+        document = tomllib.loads(data.decode("utf-8-sig"))  # some editors begin with a byte order mark
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError are both
         raise UsageError(f"{path}: is no TOML: {' '.join(str(error).split())}. Mend it.") from error
     if path.name != PYPROJECT:
@@ -181,6 +181,8 @@ def _fault(name: str, value: object, of_user: bool) -> str | None:
     if "password" in name.lower():
         return f"{name} may not stand in a file. Set NEO4J_PASSWORD."
     key = KEY_BY_NAME.get(name)
+    if key is None and isinstance(value, dict):
+        return f"[{name}] is no table that is known. In {FILE_NAME} keys stand in no table."
     if key is None:
         near = difflib.get_close_matches(name, KEY_BY_NAME, n=1)
         hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(KEY_BY_NAME)}."
