@@ -545,7 +545,7 @@ def test_tables_are_drawn_on_a_terminal_only(
 
     done = subprocess.run(
         [*COMMAND, "runs"],
-        env={**demo.environment(), "TERM": "xterm", **environment},
+        env={**demo.environment(), "TERM": "xterm", "COLUMNS": "200", **environment},
         stdout=slave,
         timeout=60,
     )
