@@ -127,7 +127,8 @@ def moved_ops(rank: int, a: Tree, b: Tree, alignment: Alignment, texts: list[str
     rows = np.flatnonzero(moved & ~inner)
     partners = alignment.partner_a[rows]
     # its caller in either run is an op that only this run has: that one is the change
-    wrapped = _under_alone(a, rows, alignment.partner_a) | _under_alone(b, partners, alignment.partner_b)
+    wrapped = _hangs_alone(a.parent[rows], alignment.partner_a)
+    wrapped |= _hangs_alone(b.parent[partners], alignment.partner_b)
     rows, partners = rows[~wrapped], partners[~wrapped]
     return _frame(
         OP,
@@ -150,10 +151,9 @@ def moved_ops(rank: int, a: Tree, b: Tree, alignment: Alignment, texts: list[str
     )
 
 
-def _under_alone(tree: Tree, rows: Ints, partner: Ints) -> Bools:
-    """Return whether the caller of each row is an op that only this run has."""
-    above = tree.parent[rows]
-    alone: Bools = (above >= 0) & (at(partner, above) == ABSENT)
+def _hangs_alone(owner: Ints, partner: Ints) -> Bools:
+    """Return whether what hangs below each op (row, -1 for none) goes with it: only this run has the op."""
+    alone: Bools = (owner >= 0) & (at(partner, owner) == ABSENT)
     return alone
 
 
@@ -161,8 +161,7 @@ def alone_kernels(
     rank: int, kernels: KernelSide, rows: Ints, partner: Ints, is_call: Bools, side: str
 ) -> pl.DataFrame:
     """Return the device ops of one run alone whose launcher both runs have; calls are told as calls."""
-    owner = kernels.launcher[rows]
-    rows = rows[~is_call[rows] & ((owner < 0) | (at(partner, owner) != ABSENT))]
+    rows = rows[~is_call[rows] & ~_hangs_alone(kernels.launcher[rows], partner)]
     long = np.maximum(kernels.frame["duration_ns"].to_numpy()[rows], 0)
     return _frame(
         KERNEL,
@@ -177,8 +176,7 @@ def alone_kernels(
 
 def alone_calls(rank: int, calls: CallSide, rows: Ints, partner: Ints, side: str) -> pl.DataFrame:
     """Return the calls of one run alone, but for those whose host op is itself in this run alone."""
-    owner = calls.op[rows]
-    rows = rows[(owner < 0) | (at(partner, owner) != ABSENT)]
+    rows = rows[~_hangs_alone(calls.op[rows], partner)]
     return _frame(
         COLLECTIVE,
         REMOVED if side == "a" else ADDED,
